@@ -17,7 +17,7 @@
 
 use std::borrow::Cow;
 
-use csv::{ReaderBuilder, Terminator, Writer, WriterBuilder};
+use csv::{Terminator, Writer, WriterBuilder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -56,10 +56,17 @@ fn is_passed_over(c: char) -> bool {
     is_invisible || c.is_whitespace() || c.is_control() || "\"“”„«»‘’‚`".contains(c)
 }
 
+/// Returns whether a cell with `text` has an apostrophe before it, whatever apostrophes and white space it begins with.
+fn is_marked(text: &str) -> bool {
+    let bare = text.trim_start_matches(|c: char| c == '\'' || c.is_whitespace());
+    let lead = text.strip_suffix(bare).unwrap_or_default();
+    lead.contains(BREAKS) || is_formula(bare)
+}
+
 /// Returns `text` as a cell: with an apostrophe before what a spreadsheet would take for a formula, and before what
 /// looks as if it had one already.
 fn to_cell(text: &str) -> Cow<'_, str> {
-    match is_formula(text.trim_start_matches('\'')) {
+    match is_marked(text) {
         true => Cow::Owned(format!("'{text}")),
         false => Cow::Borrowed(text),
     }
@@ -67,10 +74,9 @@ fn to_cell(text: &str) -> Cow<'_, str> {
 
 /// Returns the text of a cell without the apostrophe that [`to_cell`] adds, and without white space around it.
 fn of_cell(cell: &str) -> &str {
-    let cell = cell.trim();
-    let bare = cell.strip_prefix('\'');
-    let is_marked = |it: &&str| is_formula(it.trim_start_matches('\''));
-    bare.filter(is_marked).unwrap_or(cell)
+    let bare = cell.trim_start().strip_prefix('\'');
+    let bare = bare.filter(|it| is_marked(it));
+    bare.map_or(cell.trim(), str::trim_end)
 }
 
 /// A table that is being written.
@@ -149,78 +155,103 @@ impl Line {
     }
 }
 
-/// Reads a table. Lines without any text are left out. Cells are separated by commas or, if the first line has none, by
-/// semicolons, as some spreadsheets write them.
+/// Reads a table. Lines without any text are left out. Cells are separated by commas or, if the first line has none
+/// between them, by semicolons, as some spreadsheets write them. Lines end with CR, LF or both.
 ///
 /// # Errors
-/// Returns an error if the table has too many lines, too many cells in one line, or a character that no text has.
+/// Returns an error if the table has too many lines, too many cells in one line, or a character that no text has; and
+/// one that names the cell if a quotation mark does not close, or stands where RFC 4180 has none: nobody can tell how
+/// much of the text such a cell takes in.
 pub fn read(text: &str) -> Result<Vec<Line>> {
     if text.contains('\0') {
         return Err(Error::bad_request("the table is no text"));
     }
     let text = text.trim_start_matches('\u{feff}');
-    let head = text.lines().next().unwrap_or_default();
-    let is_by_semicolons = head.contains(';') && !head.contains(',');
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(if is_by_semicolons { b';' } else { b',' })
-        .from_reader(text.as_bytes());
-    let (mut lines, mut numbers) = (Vec::new(), Numbers::of(text));
-    for record in reader.records() {
-        let record =
-            record.map_err(|error| Error::bad_request("the table is no CSV").with_source(error))?;
-        let number = numbers.at(record.position().map_or(0, csv::Position::byte));
-        if lines.len() >= MOST_LINES || record.len() > MOST_CELLS {
+    let unquoted = text.split('"').step_by(2).flat_map(str::chars);
+    let mut head = unquoted.take_while(|it| !matches!(it, '\r' | '\n'));
+    let separator = match head.find(|it| matches!(it, ',' | ';')) {
+        Some(';') if !head.any(|it| it == ',') => ';',
+        _ => ',',
+    };
+    let mut reader = Reader {
+        rest: text,
+        separator,
+        number: 1,
+    };
+    let mut lines = Vec::new();
+    while !reader.rest.is_empty() {
+        let line = reader.line()?;
+        if lines.len() >= MOST_LINES || line.cells.len() > MOST_CELLS {
             let message = format!(
-                "line {number} is one too many or too long: a table has at most {MOST_LINES} lines and {MOST_CELLS} \
-                 columns"
+                "line {} is one too many or too long: a table has at most {MOST_LINES} lines and {MOST_CELLS} columns",
+                line.number
             );
             return Err(Error::bad_request(message));
         }
-        let cells: Vec<String> = record.iter().map(|it| of_cell(it).to_owned()).collect();
-        if cells.iter().any(|it| !it.is_empty()) {
-            lines.push(Line { number, cells });
+        if line.cells().any(|it| !it.is_empty()) {
+            lines.push(line);
         }
     }
     Ok(lines)
 }
 
-/// Counts the lines of a text. The reader of CSV does not: it takes the end of a line for a part of the next one.
-struct Numbers<'a> {
+/// The part of a table that is not yet read.
+struct Reader<'a> {
     rest: &'a str,
-    offset: usize,
+    separator: char,
+    /// The number of the line in which the rest begins.
     number: u64,
 }
 
-impl<'a> Numbers<'a> {
-    fn of(text: &'a str) -> Self {
-        Self {
-            rest: text,
-            offset: 0,
-            number: 1,
+impl<'a> Reader<'a> {
+    fn line(&mut self) -> Result<Line> {
+        let (number, mut cells) = (self.number, Vec::new());
+        loop {
+            let (line, column) = (self.number, cells.len().saturating_add(1));
+            let cell = self.cell().ok_or_else(|| {
+                let name = format!("line {line}, column {column}");
+                Error::field(
+                    &name,
+                    "must have no quotation mark, or one at each end and each of its own twice",
+                )
+            })?;
+            cells.push(of_cell(&cell).to_owned());
+            let Some(rest) = self.rest.strip_prefix(self.separator) else {
+                break;
+            };
+            self.rest = rest;
         }
+        let ended = self.rest.strip_prefix("\r\n");
+        let ended = ended.or_else(|| self.rest.strip_prefix(['\r', '\n']));
+        self.rest = ended.unwrap_or_default();
+        self.number = self.number.saturating_add(1);
+        Ok(Line { number, cells })
     }
 
-    /// Returns the number of the line with the first character behind this byte that ends no line. The bytes come in
-    /// order.
-    fn at(&mut self, byte: u64) -> u64 {
-        let byte = usize::try_from(byte).unwrap_or(usize::MAX);
-        let is_before = |at: usize, c: char| at < byte || matches!(c, '\r' | '\n');
-        let offset = self.offset;
-        let length = self
-            .rest
-            .char_indices()
-            .find(|(at, c)| !is_before(offset.saturating_add(*at), *c))
-            .map_or(self.rest.len(), |it| it.0);
-        let (passed, rest) = self.rest.split_at(length);
-        let ends = passed.bytes().filter(|it| *it == b'\n').count();
-        self.number = self
-            .number
-            .saturating_add(u64::try_from(ends).unwrap_or(u64::MAX));
-        self.offset = offset.saturating_add(length);
-        self.rest = rest;
-        self.number
+    /// Takes the next cell; nothing if RFC 4180 has no such cell.
+    fn cell(&mut self) -> Option<Cow<'a, str>> {
+        let ends = [self.separator, '\r', '\n'];
+        let Some(mut quoted) = self.rest.strip_prefix('"') else {
+            let length = self.rest.find(ends).unwrap_or(self.rest.len());
+            let (cell, rest) = self.rest.split_at(length);
+            self.rest = rest;
+            return (!cell.contains('"')).then_some(Cow::Borrowed(cell));
+        };
+        let mut cell = String::new();
+        loop {
+            let (part, behind) = quoted.split_once('"')?;
+            cell.push_str(part);
+            self.rest = behind;
+            let Some(more) = behind.strip_prefix('"') else {
+                break;
+            };
+            cell.push('"');
+            quoted = more;
+        }
+        let breaks = cell.replace("\r\n", "\n").matches(['\r', '\n']).count();
+        let breaks = u64::try_from(breaks).unwrap_or(u64::MAX);
+        self.number = self.number.saturating_add(breaks);
+        (self.rest.is_empty() || self.rest.starts_with(ends)).then_some(Cow::Owned(cell))
     }
 }
 
@@ -342,7 +373,7 @@ mod tests {
         sheet.row(texts).unwrap();
         let file = sheet.into_bytes("x.csv").unwrap();
         let text = String::from_utf8(file.bytes).unwrap();
-        let mut raw = ReaderBuilder::new()
+        let mut raw = csv::ReaderBuilder::new()
             .has_headers(false)
             .from_reader(text.as_bytes());
         for cell in &raw.records().next().unwrap().unwrap() {
@@ -358,6 +389,75 @@ mod tests {
         let lines = read("\u{feff}a;b\r\n\r\n\"x\ny\";2\r\n;\r\nz\r\n").unwrap();
         let numbers: Vec<_> = lines.iter().map(|it| (it.number, it.cell(1))).collect();
         assert_eq!(numbers, [(1, "b"), (3, "2"), (6, "")]);
+    }
+
+    #[test]
+    fn y6_a_line_ends_with_cr_lf_or_both() {
+        for end in ["\r", "\n", "\r\n"] {
+            let table = "a;b||\"x|y,\";2|z;3|".replace('|', end);
+            let lines = read(&table).unwrap();
+            let numbers: Vec<_> = lines.iter().map(|it| (it.number, it.cell(1))).collect();
+            assert_eq!(numbers, [(1, "b"), (3, "2"), (5, "3")], "{end:?}");
+        }
+    }
+
+    #[test]
+    fn y6_a_quotation_mark_out_of_place_is_refused_by_its_cell() {
+        let cells = [
+            "\"7", "7\"", "\"", "\"\"\"", "\"7\"x", "\"7\" ", " \"7\"", "7 \"x\"", "5\"x",
+            "\"7\"\"", "\"7\"8\"",
+        ];
+        for (cell, end) in cells
+            .into_iter()
+            .flat_map(|it| [(it, "\n"), (it, "\r"), (it, "\r\n")])
+        {
+            for separator in [",", ";"] {
+                let table = [
+                    "id;score;why",
+                    "1;\"8\";\"a\"\"b\"",
+                    "2;{};x",
+                    "3;9;\"so\"",
+                    "4;1;",
+                ]
+                .join(end);
+                let table = table.replace(';', separator).replace("{}", cell);
+                let error = read(&table).expect_err(&table).message().to_owned();
+                assert!(
+                    error.starts_with("`line 3, column 2` must "),
+                    "{error}: {table}"
+                );
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn y6_every_table_comes_back_and_no_quotation_mark_more_or_less_is_read(
+            rows in proptest::collection::vec(proptest::collection::vec("[a=';,\"\\r\\n\\t é]{0,6}", 2..4), 1..5),
+            place in proptest::prelude::any::<proptest::sample::Index>(),
+        ) {
+            let mut sheet = Sheet::new(1_000);
+            for row in &rows {
+                sheet.row(row).unwrap();
+            }
+            let text = String::from_utf8(sheet.into_bytes("x.csv").unwrap().bytes).unwrap();
+            let is_text = |it: &&Vec<String>| it.iter().any(|it| !it.trim().is_empty());
+            let written: Vec<Vec<&str>> = rows.iter().filter(is_text)
+                .map(|it| it.iter().map(|it| it.trim()).collect()).collect();
+            let lines = read(&text).unwrap();
+            let back: Vec<Vec<&str>> = lines.iter().map(|it| it.cells().map(str::trim).collect()).collect();
+            assert_eq!(back, written, "{text:?}");
+
+            let places: Vec<usize> = text.char_indices().map(|it| it.0).collect();
+            let at = *place.get(&places);
+            let (before, behind) = text.split_at(at);
+            let changed = match behind.strip_prefix('"') {
+                Some(less) => format!("{before}{less}"),
+                None => format!("{before}\"{behind}"),
+            };
+            let error = read(&changed).expect_err(&changed).message().to_owned();
+            assert!(error.starts_with("`line "), "{error}: {changed:?}");
+        }
     }
 
     #[test]

@@ -166,4 +166,31 @@ both! {
         student.get(&export).await.expect(StatusCode::FORBIDDEN);
         student.post(&import, &sent).await.expect(StatusCode::FORBIDDEN);
     }
+
+    async fn y6_a_table_with_a_quotation_mark_that_does_not_close_changes_nothing(app: TestApp) {
+        let instructor = app.user("instructor1").await;
+        let found = list(&instructor, "/direct/assignment/site/biology-101.json", "assignment").await;
+        let report = found.iter().find(|it| it["title"] == "Lab report: onion cells").expect("an assignment");
+        let path = format!("/direct/assignment/{}", text(report, "id"));
+        let of_assignment = (format!("{path}/export"), format!("{path}/import.json"), "Grade,Submitted");
+        let of_gradebook = (EXPORT.to_owned(), IMPORT.to_owned(), "Essay 1,Comment: Essay 1");
+        for (export, import, titles) in [of_assignment, of_gradebook] {
+            let before = table(&instructor, &export).await;
+            for (second, fault) in [
+                ("student1,71,\"Well argued", "line 2, column 3"),
+                ("student1,71,Well argued\"", "line 2, column 3"),
+                ("student1,71,\"Well\" argued", "line 2, column 3"),
+                ("student1,\"71,Well argued", "line 2, column 2"),
+            ] {
+                let lines = [&format!("Student ID,{titles}"), second, "student2,72,\"Good\"", "student3,73,"];
+                for (end, preview) in [("\r\n", false), ("\n", true), ("\r", false)] {
+                    let sent = json!({"csv": lines.join(end), "preview": preview});
+                    let told = instructor.post(&import, &sent).await;
+                    let told = told.expect(StatusCode::BAD_REQUEST).text().to_owned();
+                    assert!(told.contains(fault), "{told}");
+                }
+            }
+            assert_eq!(table(&instructor, &export).await, before);
+        }
+    }
 }

@@ -345,7 +345,7 @@ fn hint(field: &Field, fields: &[Field], clock: WallClock<'_>) -> String {
     let addition = match field.kind {
         Kind::Integer if field.meaning == Some(Meaning::Seconds) => "In UTC.",
         Kind::Integer if matches!(field.meaning, Some(Meaning::Length(_))) => "In minutes.",
-        Kind::Html(_) => "Text with its line breaks, or HTML.",
+        Kind::Html(_) => "May have HTML.",
         Kind::Instant | Kind::Millis | Kind::Moment => by_clock.as_str(),
         Kind::List | Kind::Object if field.hint.is_some() => "",
         Kind::List if field.offered.is_none() => "One on each line; one with parts as JSON.",

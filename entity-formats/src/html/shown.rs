@@ -1,5 +1,6 @@
 //! Data as a reader sees it: lists, records, tables, dates, links and text.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use askama::Template;
@@ -7,6 +8,7 @@ use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Meaning, Schema};
+use entity_core::words::typed::to_typed;
 use entity_core::words::{is_web_address, plain_text};
 use entity_core::{encode_segment, recurrence, wire};
 use serde_json::{Map, Value};
@@ -47,12 +49,16 @@ pub(super) enum Shown<'a> {
 /// A template escapes what it shows, so what it wrote is not escaped again.
 impl HtmlSafe for Shown<'_> {}
 
-/// HTML that was sanitised before it was stored. The only text of others that is written as it is.
+/// HTML that was sanitised before it was stored. The only text of others that is written as it is. Plain text is shown
+/// with its lines and spaces.
 pub(super) struct SanitizedHtml<'a>(pub(super) &'a str);
 
 impl fmt::Display for SanitizedHtml<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        match to_typed(self.0) {
+            Cow::Owned(_) => write!(f, "<div class=\"text\">{}</div>", self.0),
+            Cow::Borrowed(html) => f.write_str(html),
+        }
     }
 }
 

@@ -179,6 +179,7 @@ pub mod engine {
     pub(crate) mod builder;
     pub(crate) mod dispatch;
     pub(crate) mod expand;
+    pub(crate) mod given_back;
     pub(crate) mod hold;
     pub mod leads;
     pub(crate) mod offer;
@@ -207,12 +208,13 @@ pub mod engine {
     pub use crate::contract::turn::{Right, Turn, Turns};
     pub use crate::contract::visits::{Visit, Visits, note_visit};
     pub use crate::model::projection::{EXPANDED, Projection};
-    pub use crate::words::error::{OUTCOME_UNKNOWN, QUOTA_EXCEEDED};
+    pub use crate::words::error::{OUTCOME_UNKNOWN, PARTLY_SAVED, QUOTA_EXCEEDED};
     pub use crate::words::large::{LargeAnswer, Reading, SMALL};
     pub use crate::words::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS};
     pub use atomic::Atomic;
     pub use builder::RouteBuilder;
     pub use dispatch::{Dispatcher, Finish};
+    pub use given_back::given_back;
     pub use hold::{Timer, WriteLimit};
 }
 
@@ -243,7 +245,7 @@ pub use sea_orm;
 pub use serde_json;
 
 pub use contract::access::{Access, Caller, Decision, Need, Operation, Permit, Scope};
-pub use contract::action::{Action, Answers, Arguments, Created, Data, Done, Outcome};
+pub use contract::action::{Action, Answers, Arguments, Created, Data, Done, Outcome, Submit};
 pub use contract::context::Context;
 pub use contract::demo::Demo;
 pub use contract::endpoint::Endpoint;

@@ -16,8 +16,8 @@ mod pivot;
 pub mod portal;
 mod problem;
 mod query;
-mod questionnaire;
 mod reference;
+mod refusal;
 mod repeats;
 mod shown;
 mod subscribe;
@@ -36,10 +36,9 @@ use entity_core::{Error, Result};
 use self::done::DonePage;
 use self::entity::EntityPage;
 pub use self::explorer::page as explorer_page;
-use self::form::{DeletePage, FormPage};
+use self::form::{DeletePage, FormPage, frame_of};
 use self::list::ListPage;
 use self::problem::ProblemPage;
-use self::questionnaire::QuestionnairePage;
 use self::subscribe::Subscribe;
 use self::subscription::SubscriptionPage;
 use self::value::ValuePage;
@@ -62,7 +61,7 @@ impl Renderer for Html {
     }
 
     fn accepts(&self, body: &Body) -> bool {
-        body.is_data() || matches!(body, Body::Form(_))
+        body.is_data() || matches!(body, Body::Form(_) | Body::Action(_))
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
@@ -89,7 +88,7 @@ impl Renderer for Html {
             Body::Value(Value {
                 questionnaire: Some(it),
                 ..
-            }) => write(&QuestionnairePage::of(it, view)),
+            }) => write(&FormPage::of_questionnaire(it, None, frame_of(it, view))),
             Body::Value(it) => {
                 let tree = tree::of_value(&it.data)?;
                 match it.name.as_str() {
@@ -98,6 +97,7 @@ impl Renderer for Html {
                 }
             }
             Body::Form(it) => write_form(it, view),
+            Body::Action(it) => write(&FormPage::of_action(it, view)),
             _ => Err(Error::not_acceptable(&["json"])),
         }
     }

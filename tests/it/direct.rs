@@ -24,6 +24,7 @@ mod events;
 mod feed;
 pub(crate) mod form;
 mod forums;
+mod given_back;
 mod gradebook;
 mod grades;
 mod group;

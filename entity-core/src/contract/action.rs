@@ -24,6 +24,7 @@ pub use answers::{Answers, Argument};
 pub use arguments::Arguments;
 pub use outcome::{Answer, Created, Data, Done, Outcome};
 pub use rest::Rest;
+pub use words::Submit;
 pub(crate) use words::Words;
 
 /// The reason why pages don't offer an action on an entity, if there is one.

@@ -1,6 +1,6 @@
 //! The names that people read of a type and of its actions.
 
-use super::action::Action;
+use super::action::{Action, Submit};
 use super::provider::Provider;
 use super::registry::{ActionRoute, Route};
 use crate::words::label::{label, plural};
@@ -20,6 +20,21 @@ impl<P: Provider> Action<P> {
         self.words.done = Some(sentence);
         self
     }
+
+    /// Gives the form of the action several buttons in place of one with its label.
+    #[must_use]
+    pub fn submits(mut self, submits: &'static [Submit]) -> Self {
+        self.words.submits = submits;
+        self
+    }
+
+    /// Fills the form of the action with the part of the entity to which the JSON pointer leads, such as `/submissions/0`,
+    /// and not with the entity itself.
+    #[must_use]
+    pub fn filled_from(mut self, pointer: &'static str) -> Self {
+        self.words.filled_from = pointer;
+        self
+    }
 }
 
 impl ActionRoute {
@@ -34,6 +49,11 @@ impl ActionRoute {
     pub fn done(&self) -> String {
         let made = || format!("Done: {}.", self.label());
         self.words.done.map_or_else(made, ToOwned::to_owned)
+    }
+
+    /// Returns the buttons of the action's form, if it has several.
+    pub fn submits(&self) -> &'static [Submit] {
+        self.words.submits
     }
 }
 

@@ -355,7 +355,7 @@ fn find_action<'a>(
 type Candidate<'a> = (&'a ActionRoute, &'a str, &'a [String]);
 
 /// Returns the actions that `segments` name, with whatever verb.
-fn candidates<'a>(route: &'a Route, segments: &'a [String]) -> Vec<Candidate<'a>> {
+pub(crate) fn candidates<'a>(route: &'a Route, segments: &'a [String]) -> Vec<Candidate<'a>> {
     match segments {
         [name, arguments @ ..] if has_action(route, name, false) => named(route, name, false)
             .map(|it| (it, "", arguments))

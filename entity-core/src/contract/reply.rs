@@ -17,12 +17,13 @@ pub use form::{Form, FormPurpose, Offered, Refusal};
 pub use item::Item;
 pub use questionnaire::{Choice, Prompt, Questionnaire, Sending};
 
+use crate::contract::action::Submit;
 use crate::contract::blob::{Bundle, StoredFile};
 use crate::contract::search::{Places, Walk};
 use crate::contract::stream::Streaming;
 use crate::model::projection::Projection;
 use crate::model::schema::{Field, Schema};
-use crate::words::error::Result;
+use crate::words::error::{Error, Result};
 use crate::words::verb::Verb;
 use crate::words::version::Version;
 
@@ -74,6 +75,10 @@ pub enum Body {
     Forward(crate::words::path::DirectPath),
     /// An empty form, or one filled with an entity.
     Form(Form),
+    /// The form of an action, given back.
+    Action(Box<ActionForm>),
+    /// A part of what was sent is written and kept, and the answer is this error, which names the rest.
+    Incomplete(Error),
 }
 
 impl Body {
@@ -206,12 +211,31 @@ pub struct Offer {
     pub reason: Option<&'static str>,
     /// The fields that the form asks for.
     pub asks: &'static [Field],
+    /// The JSON pointer to the part of the shown entity with which the form is filled.
+    pub filled_from: &'static str,
+    /// The buttons of the form, if it has several.
+    pub submits: &'static [Submit],
     /// The things that the form offers to choose from.
     pub offered: Vec<form::Offered>,
     /// The maximum number of files that the form asks for, if it does.
     pub files: Option<usize>,
     /// True if the answer is bytes or a file, and no page.
     pub answers_bytes: bool,
+}
+
+/// The form of an action that was refused, with what was sent.
+#[derive(Debug)]
+pub struct ActionForm {
+    /// The type's prefix.
+    pub prefix: &'static str,
+    /// The action.
+    pub offer: Offer,
+    /// The entity on which the action runs, if the caller may read it.
+    pub about: Option<Item>,
+    /// The questions whose answers the action takes, if the caller may read them.
+    pub questionnaire: Option<Questionnaire>,
+    /// The reason why the form is given back.
+    pub refusal: Refusal,
 }
 
 /// A page of a list of entities of one type, with its position in the list.

@@ -96,7 +96,12 @@ fn is_simple(action: &ActionRoute) -> bool {
     }
 }
 
-fn offer(route: &Route, action: &ActionRoute, id: Option<String>, arguments: &[String]) -> Offer {
+pub(crate) fn offer(
+    route: &Route,
+    action: &ActionRoute,
+    id: Option<String>,
+    arguments: &[String],
+) -> Offer {
     let name = std::iter::once(action.name.to_owned());
     let segments = id.into_iter().chain(name).chain(arguments.iter().cloned());
     let files = route.receive.filter(|_| action.is_receiving);
@@ -108,6 +113,8 @@ fn offer(route: &Route, action: &ActionRoute, id: Option<String>, arguments: &[S
         doc: action.doc,
         reason: None,
         asks: action.asks,
+        filled_from: action.words.filled_from,
+        submits: action.words.submits,
         offered: Vec::new(),
         files: files.map(|it| it.most),
         answers_bytes: matches!(action.answers, Answers::Bytes(_)),

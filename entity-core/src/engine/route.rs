@@ -221,6 +221,7 @@ async fn action_reply<P: Read>(
         | Outcome::Archive(_)
         | Outcome::Bundle(_)
         | Outcome::Stream(_)
+        | Outcome::Incomplete(_)
         | Outcome::Forward(_)) => bare(it, name, verb).map(plain),
         Outcome::Collection { page, window } => {
             let page = gate::retain::<P>(cx, page).await?;
@@ -291,6 +292,7 @@ fn bare<P: Provider>(outcome: Outcome<P>, name: &'static str, verb: Verb) -> Res
         Outcome::Bundle(bundle) if verb.is_safe() => Body::Bundle(bundle),
         Outcome::Stream(streaming) if verb.is_safe() => Body::Stream(streaming),
         Outcome::Archive(site) => Body::Archive(site),
+        Outcome::Incomplete(error) => Body::Incomplete(error),
         Outcome::Forward(path) => Body::Forward(path),
         _ => {
             return Err(Error::internal(

@@ -77,7 +77,7 @@ fn read_list(text: &str) -> Result<Value, String> {
 }
 
 /// Returns the list of what a form sent under one name: lines of text, and parts that are objects as JSON.
-pub(crate) fn read_items(items: &[Value]) -> Value {
+pub fn read_items(items: &[Value]) -> Value {
     let read = |item: &Value| match item {
         Value::String(text) if text.starts_with('{') => {
             let object = whole(text).filter(Value::is_object);

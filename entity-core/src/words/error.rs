@@ -19,6 +19,9 @@ pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 /// The [code](Error::code) of the error for a request that would exceed a quota.
 pub const QUOTA_EXCEEDED: &str = "quota_exceeded";
 
+/// The [code](Error::code) of an error after which the fields that it does not name are written.
+pub const PARTLY_SAVED: &str = "partly_saved";
+
 /// The maximum number of fields that an error names.
 const MOST_FIELDS: usize = 20;
 /// The maximum length of the message about several fields, in bytes; what stands about one field is not cut.
@@ -157,6 +160,14 @@ impl Error {
         let mut error = Self::bad_request(texts.join("; "));
         error.0.fields = fields;
         error
+    }
+
+    /// Creates the error for invalid fields of an input whose other fields are written, with the code [`PARTLY_SAVED`]. An
+    /// action returns it as [`Outcome::Incomplete`](crate::Outcome::Incomplete).
+    pub fn partly(fields: Vec<FieldError>) -> Self {
+        let mut error = Self::fields(fields);
+        error.0.message = format!("{}; the rest is saved", error.0.message).into();
+        error.with_code(PARTLY_SAVED)
     }
 
     /// Returns the same error about other fields: those that the client sent, where the error is about what follows from

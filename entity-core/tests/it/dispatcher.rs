@@ -180,6 +180,8 @@ fn shape(reply: &Reply) -> &'static str {
         Body::Archive(_) => "archive",
         Body::Forward(_) => "forward",
         Body::Form(_) => "form",
+        Body::Action(_) => "action",
+        Body::Incomplete(_) => "incomplete",
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Ticks {
     pub(super) kept: Vec<String>,
     /// True if more can be typed.
     pub(super) has_more: bool,
+    /// True if one at most can be chosen.
+    pub(super) takes_one: bool,
 }
 
 impl Control {
@@ -73,7 +75,7 @@ impl Control {
         let ticks = Ticks {
             kept: kept.into_iter().cloned().collect(),
             all: choices.iter().map(tick).collect(),
-            has_more: false,
+            ..Ticks::default()
         };
         self.ticking(ticks)
     }
@@ -92,8 +94,8 @@ impl Control {
         };
         let ticks = Ticks {
             all: parts.iter().map(tick).collect(),
-            kept: Vec::new(),
             has_more: true,
+            ..Ticks::default()
         };
         let hint = "Those without a mark are left out.".to_owned();
         Self { hint, ..self }.ticking(ticks)
@@ -110,7 +112,7 @@ impl Control {
 }
 
 /// What a form has or sent for a list of texts.
-fn texts(value: &Value) -> Vec<String> {
+pub(super) fn texts(value: &Value) -> Vec<String> {
     let texts = match value {
         Value::Array(items) => items.iter().map(lines::write).collect(),
         Value::String(text) => text.lines().map(|it| it.trim().to_owned()).collect(),

@@ -5,12 +5,14 @@ use std::fmt;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::DateTime;
+use entity_core::reply::{Choice, Prompt, Refusal};
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
 use entity_core::words::typed;
 use entity_core::{lines, measure, recurrence};
 use serde_json::Value;
 
-use super::choices::Ticks;
+use super::choices::{Tick, Ticks, texts};
+use super::refusal::error;
 use super::repeats::Repeats;
 use super::shown::instant;
 use super::wall_clock::WallClock;
@@ -20,6 +22,8 @@ use super::words::{label_of, prose, word_of};
 #[derive(Template)]
 #[template(path = "control.html")]
 pub(super) struct Control {
+    /// The name of the field that it asks for, by which errors name it.
+    pub(super) field: String,
     pub(super) id: String,
     pub(super) name: String,
     pub(super) label: String,
@@ -98,6 +102,7 @@ impl Control {
         widget.step_to(&value);
         widget.with(&value);
         Self {
+            field: field.name.to_owned(),
             id: format!("field-{}", field.name),
             name: measure::form_name(field),
             label: label_of(field),
@@ -108,6 +113,62 @@ impl Control {
             present: None,
             widget,
         }
+    }
+
+    /// The control for a question of a questionnaire, the one with this number: with the answer that was sent, if it was
+    /// refused.
+    pub(super) fn of_prompt(prompt: &Prompt, number: usize, refusal: Option<&Refusal>) -> Self {
+        let sent = refusal.map(|it| it.sent.get(&prompt.name).unwrap_or(&Value::Null));
+        let tick = |it: &Choice| Tick {
+            is_on: sent.map_or(it.is_chosen, |sent| texts(sent).contains(&it.value)),
+            value: it.value.clone(),
+            label: it.label.clone(),
+        };
+        let value = sent.map_or_else(|| prompt.value.clone(), lines::write);
+        Self {
+            field: prompt.name.clone(),
+            id: format!("prompt-{number}"),
+            name: prompt.name.clone(),
+            label: format!("{number}. {}", prompt.text),
+            hint: prompt.hint.clone(),
+            is_required: false,
+            error: error(&prompt.name, refusal),
+            present: None,
+            widget: match (prompt.choices.is_empty(), value.contains('\n')) {
+                (false, _) => Widget::Ticks(Ticks {
+                    all: prompt.choices.iter().map(tick).collect(),
+                    takes_one: !prompt.takes_several,
+                    ..Ticks::default()
+                }),
+                (true, true) => Widget::Area { max: None, rows: 8 },
+                (true, false) => Widget::line("text", None),
+            },
+            value,
+        }
+    }
+
+    /// The controls for what was sent, where nothing tells for which questions.
+    pub(super) fn of_sent(refusal: &Refusal) -> Vec<Self> {
+        let choice = |value: String| Choice {
+            label: value.clone(),
+            value,
+            is_chosen: true,
+        };
+        let prompt = |(name, value): (&String, &Value)| Prompt {
+            name: name.clone(),
+            text: "Answer".to_owned(),
+            hint: String::new(),
+            choices: match value.is_array() {
+                true => texts(value).into_iter().map(choice).collect(),
+                false => Vec::new(),
+            },
+            takes_several: true,
+            value: String::new(),
+        };
+        let prompts = (1..).zip(refusal.sent.iter().map(prompt));
+        prompts
+            .map(|(number, it)| Self::of_prompt(&it, number, Some(refusal)))
+            .collect()
     }
 
     /// The same, in the form of the action `name`: others on the page may ask for fields with the same names.
@@ -152,6 +213,7 @@ impl Control {
     pub(super) fn of_filter(name: String, label: String, value: &str, widget: Widget) -> Self {
         let id = name.replace(['[', ']'], "-");
         Self {
+            field: name.clone(),
             id: format!("filter-{}", id.trim_matches('-')),
             name,
             label,
@@ -165,7 +227,7 @@ impl Control {
     }
 
     /// Returns whether it is a group of boxes, which has a legend instead of a label.
-    fn is_group(&self) -> bool {
+    pub(super) fn is_group(&self) -> bool {
         matches!(self.widget, Widget::Ticks(_) | Widget::Repeats(_))
     }
 

@@ -1,23 +1,25 @@
-//! The pages on which an entity is created, changed and deleted. They are made from the schema.
+//! The pages with forms: those on which an entity is created, changed and deleted, made from the schema, questionnaires, and
+//! forms of actions that are given back.
 
 use askama::Template;
 use entity_core::engine::Route;
 use entity_core::format::View;
-use entity_core::reply::{Form, FormPurpose, Item, Refusal};
-use entity_core::schema::{Field, Meaning, Schema};
-use entity_core::{ErrorKind, FieldError, Reference, Version, measure};
+use entity_core::reply::{ActionForm, Form, FormPurpose, Item, Questionnaire, Refusal, Sending};
+use entity_core::schema::{Field, Schema};
+use entity_core::{Reference, Submit, Version};
 use serde_json::Value;
 
+use super::ask;
 use super::control::{Chooser, Control, stored};
 use super::entity::title;
 use super::frame::Frame;
 use super::query::Query;
-use super::repeats::Repeats;
+use super::refusal::{Complaint, error, of_program, sent};
+use super::shown::Shown;
 use super::wall_clock::WallClock;
-use super::words::{label_of, prose};
-use super::{label, sentence};
+use super::words::prose;
 
-/// A form to create or change an entity.
+/// A form.
 #[derive(Template)]
 #[template(path = "form.html")]
 pub(super) struct FormPage<'a> {
@@ -29,7 +31,12 @@ pub(super) struct FormPage<'a> {
     complaint: Option<Complaint>,
     controls: Vec<Control>,
     chooser: Option<Chooser>,
-    submit: &'static str,
+    /// The only button, unless there are others.
+    submit: String,
+    submits: &'static [Submit],
+    sendings: &'a [Sending],
+    /// The instant until which it can be sent, if there is one.
+    ends_on: Option<Shown<'a>>,
 }
 
 /// A question whether an entity is to be deleted.
@@ -43,19 +50,6 @@ pub(super) struct DeletePage<'a> {
     action: String,
     version: Option<Version>,
     is_outdated: bool,
-}
-
-/// What was wrong with the form when it was sent.
-struct Complaint {
-    heading: &'static str,
-    message: String,
-    /// A page that helps, and what it is called: that of the entity as it is now, if it has changed since the form was
-    /// filled with it, or that on which people log in.
-    help: Option<(String, &'static str)>,
-    /// For each field that the form asks for: its control and what is wrong.
-    fields: Vec<(String, String)>,
-    /// What is wrong with others.
-    others: Vec<String>,
 }
 
 impl<'a> FormPage<'a> {
@@ -80,40 +74,33 @@ impl<'a> FormPage<'a> {
         let route = view.registry.route(form.prefix);
         let takes_files = route.is_some_and(Route::receives_in_forms);
         let prefilled = Query::of(view);
+        let control = |field: &&Field| {
+            let value = value(field, refusal, tree, &prefilled);
+            let clock = WallClock::of(form.schema, field, tree.as_object());
+            let error = error(field.name, refusal);
+            let control = Control::of(field, form.schema.fields, &value, clock, error);
+            let control = control.offering(field, form.offered(field.name), &value);
+            let own = || stored(field, tree.get(field.name).unwrap_or(&Value::Null));
+            match form.is_outdated() {
+                true => control.beside(field, &own(), clock),
+                false => control,
+            }
+        };
+        let controls: Vec<_> = fields.iter().map(control).collect();
         let mut frame = frame(form, view);
         frame.state = refusal.map(|_| match form.is_outdated() {
             true => "Changed in the meantime",
             false => "Not accepted",
         });
+        let complaint = refusal.map(|it| match form.is_outdated() {
+            true => Complaint::of_outdated(&reference),
+            false => Complaint::of(it, &controls),
+        });
         Self {
-            frame,
             doc: prose(form.schema.doc, form.schema.fields),
             action: format!("/direct{path}"),
             method: (!is_new).then_some("PUT"),
             version: form.version(),
-            complaint: refusal.map(|it| match form.is_outdated() {
-                true => Complaint::of_outdated(&reference),
-                false => Complaint::of(it, &fields),
-            }),
-            controls: fields
-                .iter()
-                .map(|field| {
-                    let value = value(field, refusal, tree, &prefilled);
-                    let clock = WallClock::of(form.schema, field, tree.as_object());
-                    let fields = form.schema.fields;
-                    let error = error(field, refusal);
-                    let control = Control::of(field, fields, &value, clock, error).offering(
-                        field,
-                        form.offered(field.name),
-                        &value,
-                    );
-                    let own = || stored(field, tree.get(field.name).unwrap_or(&Value::Null));
-                    match form.is_outdated() {
-                        true => control.beside(field, &own(), clock),
-                        false => control,
-                    }
-                })
-                .collect(),
             chooser: takes_files.then(|| Chooser {
                 id: "file".to_owned(),
                 takes_several: false,
@@ -123,9 +110,98 @@ impl<'a> FormPage<'a> {
                 FormPurpose::Update => "Save",
                 FormPurpose::Delete => "Delete",
                 FormPurpose::LogIn => "Log in",
-            },
+            }
+            .to_owned(),
+            ..Self::with(frame, complaint, controls)
         }
     }
+
+    fn with(frame: Frame<'a>, complaint: Option<Complaint>, controls: Vec<Control>) -> Self {
+        Self {
+            frame,
+            doc: String::new(),
+            action: String::new(),
+            method: None,
+            version: None,
+            complaint,
+            controls,
+            chooser: None,
+            submit: String::new(),
+            submits: &[],
+            sendings: &[],
+            ends_on: None,
+        }
+    }
+
+    /// The page of `questionnaire`, which belongs to the entity whose action answered it: with what was sent, if that was
+    /// refused.
+    pub(super) fn of_questionnaire(
+        questionnaire: &'a Questionnaire,
+        refusal: Option<&Refusal>,
+        frame: Frame<'a>,
+    ) -> Self {
+        let prompts = (1..).zip(&questionnaire.prompts);
+        let controls: Vec<_> = prompts
+            .map(|(number, it)| Control::of_prompt(it, number, refusal))
+            .collect();
+        Self {
+            sendings: &questionnaire.sendings,
+            ends_on: questionnaire.ends_on.map(Shown::of_instant),
+            ..Self::with(
+                frame,
+                refusal.map(|it| Complaint::of(it, &controls)),
+                controls,
+            )
+        }
+    }
+
+    /// The page of the form of an action, given back.
+    pub(super) fn of_action(form: &'a ActionForm, view: &View<'a>) -> Self {
+        let (offer, refusal) = (&form.offer, Some(&form.refusal));
+        let mut frame = Frame::new(offer.label.as_str(), view).below_type(form.prefix);
+        if let Some(item) = &form.about {
+            frame = frame.below_entity(&item.reference().path(), title(item, view));
+        }
+        frame.state = Some("Not accepted");
+        if let Some(questionnaire) = &form.questionnaire {
+            return Self::of_questionnaire(questionnaire, refusal, frame);
+        }
+        let controls = match offer.asks.is_empty() {
+            true => Control::of_sent(&form.refusal),
+            false => ask::controls(offer, &Value::Null, refusal),
+        };
+        Self {
+            action: format!("/direct{}", offer.path),
+            method: Some("POST"),
+            chooser: ask::chooser(offer),
+            submit: offer.label.clone(),
+            submits: offer.submits,
+            ..Self::with(
+                frame,
+                refusal.map(|it| Complaint::of(it, &controls)),
+                controls,
+            )
+        }
+    }
+}
+
+/// The frame of the page of `questionnaire`, which the address answers.
+pub(super) fn frame_of<'a>(questionnaire: &'a Questionnaire, view: &View<'a>) -> Frame<'a> {
+    let frame = Frame::new(questionnaire.title.as_str(), view).with_data(view);
+    match owner(view.path) {
+        Some((prefix, entity)) => frame
+            .below_type(prefix)
+            .below_entity(entity, questionnaire.title.clone()),
+        None => frame,
+    }
+}
+
+/// The type, and the path of the entity, to which the action at `path` belongs: `/poll/7/ballot` is one of
+/// `/poll/7`.
+fn owner(path: &str) -> Option<(&str, &str)> {
+    let (entity, _action) = path.rsplit_once('/')?;
+    let (prefix, _id) = entity.strip_prefix('/')?.split_once('/')?;
+    Some((prefix, entity))
 }
 
 fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {
@@ -153,99 +229,6 @@ fn value(field: &Field, refusal: Option<&Refusal>, tree: &Value, prefilled: &Que
         (None, Some(own), _) => stored(field, own),
         (None, None, "") if tree.is_null() => of_program(field, Value::from(field.default)),
         (None, None, suggested) => of_program(field, Value::from(suggested)),
-    }
-}
-
-/// What was sent: as people enter it, or as programs send it.
-fn sent(field: &Field, refusal: &Refusal) -> Value {
-    if field.meaning == Some(Meaning::Recurrence) {
-        return Repeats::sent(field, refusal);
-    }
-    let name = measure::form_name(field);
-    let entered = refusal.sent.get(&name).filter(|_| name != field.name);
-    let sent = || refusal.sent.get(field.name).cloned().unwrap_or_default();
-    entered
-        .cloned()
-        .unwrap_or_else(|| of_program(field, sent()))
-}
-
-/// The text of a measure as the number that it is, so that it is not taken for what people enter.
-fn of_program(field: &Field, value: Value) -> Value {
-    let is_measure = measure::form_name(field) != field.name;
-    let number = value.as_str().filter(|_| is_measure);
-    let number: Option<i64> = number.and_then(|it| it.parse().ok());
-    number.map_or(value, Value::from)
-}
-
-/// Returns whether `error` is about the field `name` or a part of it: `files[0].name`.
-fn is_about(error: &FieldError, name: &str) -> bool {
-    let rest = error.name.strip_prefix(name);
-    rest.is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']))
-}
-
-fn error(field: &Field, refusal: Option<&Refusal>) -> Option<String> {
-    let mut errors = refusal?.fields.iter();
-    let error = errors.find(|it| is_about(it, field.name))?;
-    Some(match error.name == field.name {
-        true => error.message.clone(),
-        false => format!("is wrong at {}: {}", error.name, error.message),
-    })
-}
-
-impl Complaint {
-    fn of(refusal: &Refusal, asked: &[&Field]) -> Self {
-        let field_of = |error: &FieldError| asked.iter().find(|it| is_about(error, it.name));
-        let (known, unknown): (Vec<_>, Vec<_>) = refusal
-            .fields
-            .iter()
-            .partition(|error| field_of(error).is_some());
-        let name =
-            |it: &FieldError| field_of(it).map_or_else(|| label(&it.name), |it| label_of(it));
-        let text = |it: &FieldError| format!("{} {}.", name(it), it.message);
-        if refusal.kind == ErrorKind::Unauthenticated {
-            return Self::of_ended_session();
-        }
-        Self {
-            heading: "This was not accepted",
-            message: match refusal.fields.is_empty() {
-                true => sentence(&refusal.message),
-                false => "Correct these fields and send the form again.".to_owned(),
-            },
-            help: None,
-            fields: known
-                .iter()
-                .filter_map(|it| Some((format!("field-{}", field_of(it)?.name), text(it))))
-                .collect(),
-            others: unknown.iter().map(|it| text(it)).collect(),
-        }
-    }
-
-    /// The notice that the entity has changed since the form was filled with it.
-    fn of_outdated(reference: &Reference) -> Self {
-        Self {
-            heading: "It was changed in the meantime",
-            message: "Nothing was saved. The form still has what you entered and, where something else is \
-                stored now, says so. If you send it again, it replaces what is stored."
-                .to_owned(),
-            help: Some((
-                format!("/direct{}.html", reference.path()),
-                "See how it is now",
-            )),
-            fields: Vec::new(),
-            others: Vec::new(),
-        }
-    }
-
-    /// The notice that nobody is logged in any more.
-    fn of_ended_session() -> Self {
-        Self {
-            heading: "You are not logged in any more",
-            message: "Nothing was saved. The form still has what you entered: log in on another tab, then send it again."
-                .to_owned(),
-            help: Some(("/direct/session/new.html".to_owned(), "Log in")),
-            fields: Vec::new(),
-            others: Vec::new(),
-        }
     }
 }
 
@@ -281,4 +264,15 @@ impl<'a> DeletePage<'a> {
 /// Returns whether `name` is a field that the form for a new entity asks for.
 pub(super) fn is_prefilled(schema: &Schema, name: &str) -> bool {
     schema.field(name).is_some_and(|it| it.may_be_written(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_of_an_entity_is_below_its_page() {
+        assert_eq!(owner("/poll/7/ballot"), Some(("poll", "/poll/7")));
+        assert_eq!(owner("/poll/ballot"), None);
+    }
 }

@@ -1,9 +1,9 @@
 //! The page of an error: what is wrong, and what to do.
 
 use askama::Template;
+use entity_core::ErrorKind;
 use entity_core::engine::OUTCOME_UNKNOWN;
 use entity_core::format::{Problem, View};
-use entity_core::{ErrorKind, FieldError};
 
 use super::frame::Frame;
 use super::sentence;
@@ -17,7 +17,6 @@ pub(super) struct ProblemPage<'a> {
     message: String,
     timestamp: &'a str,
     request_id: &'a str,
-    fields: &'a [FieldError],
     remedy: Option<Remedy>,
 }
 
@@ -35,7 +34,6 @@ impl<'a> ProblemPage<'a> {
             message: sentence(&problem.message),
             timestamp: &problem.timestamp,
             request_id: &problem.request_id,
-            fields: &problem.fields,
             remedy: remedy(problem),
         }
     }

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 /// The media type of forms.
 pub const FORM: &str = "application/x-www-form-urlencoded";
-/// The most bytes of a form or a query.
-const MAX_BYTES: usize = 64 << 10;
-/// The most pairs in a form or a query.
-const MAX_PAIRS: usize = 200;
+/// The most bytes of a form or a query; of a form with files, each byte may take three.
+const MAX_BYTES: usize = 3 << 20;
+/// The most pairs in a form or a query: those of a long quiz.
+const MAX_PAIRS: usize = 6_000;
 
 /// What is written as `%XX`.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC

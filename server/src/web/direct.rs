@@ -66,7 +66,7 @@ pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
     let mut response = match answer(app, &mut exchange, &path, Runner::Apart).await {
         Ok(response) => response,
         Err(error) => {
-            ended::keep(app, &mut exchange, &error).await;
+            ended::keep(app, &mut exchange, &path, &error).await;
             match Box::pin(refused::form(app, &exchange, &path, &error)).await {
                 Some(response) => response,
                 None => fail(app, &exchange, &path, &error),

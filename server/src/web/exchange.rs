@@ -25,6 +25,9 @@ use crate::guard::path_text;
 use crate::guard::session::Session;
 use crate::web::direct::upload::Uploaded;
 
+/// The most bytes of a form that is too long and kept.
+const LONGEST_FORM: usize = 1 << 20;
+
 /// A request on its way inwards.
 #[derive(Debug)]
 pub(crate) struct Exchange {
@@ -150,13 +153,18 @@ impl Exchange {
         unread.unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Reads the body, up to `limit` bytes, for no longer than `patience`; what was read before stays. Then the
+    /// Reads the body, up to `limit` bytes, for no longer than `patience`; what was read before stays. A form that is
+    /// larger is refused, and kept up to a limit, so that it can be given back to whoever is logged in. Then the
     /// request waits for its place, so that nobody who sends slowly holds one. The time for reading does not count
     /// towards the deadline, and none is added for what follows.
     ///
     /// # Errors
     /// It is larger, the client stopped sending, or there is no place.
     pub(crate) async fn read_body(&mut self, limit: usize, patience: Duration) -> Result<()> {
+        let most = match self.has_form() && !self.origin.caller.is_anonymous() {
+            true => limit.max(LONGEST_FORM),
+            false => limit,
+        };
         let too_large = || {
             Error::new(
                 ErrorKind::TooLarge,
@@ -169,7 +177,7 @@ impl Exchange {
                 false => Ok(()),
             };
         };
-        let body = Limited::new(body, limit).collect();
+        let body = Limited::new(body, most).collect();
         let left = self.deadline.as_ref().map(Deadline::suspend);
         let read = timeout(patience, body).await;
         if let Some((deadline, left)) = self.deadline.as_ref().zip(left) {
@@ -182,9 +190,12 @@ impl Exchange {
                 false => incomplete().with_source(error),
             })?
             .to_bytes();
-        match &mut self.admitted {
-            Some(admitted) => admitted.begin().await,
-            None => Ok(()),
+        if let Some(admitted) = &mut self.admitted {
+            admitted.begin().await?;
+        }
+        match self.body.len() > limit {
+            true => Err(too_large()),
+            false => Ok(()),
         }
     }
 

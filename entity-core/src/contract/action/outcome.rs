@@ -13,6 +13,7 @@ use crate::contract::provider::{List, Provider};
 use crate::contract::search::{Page, Search, Window};
 use crate::contract::stream::Streaming;
 use crate::model::shape;
+use crate::words::error::Error;
 use crate::words::path::DirectPath;
 use crate::{
     contract::reply::{Bytes, Questionnaire, Remark},
@@ -69,6 +70,9 @@ pub enum Outcome<P: Provider> {
     Stream(Streaming),
     /// The archive of the site with this id, which is streamed.
     Archive(String),
+    /// Success with a part of what was sent: what is written is kept, with its events, and the answer is this error, which
+    /// names the rest: see [`Error::partly`]. In an atomic batch nothing is kept, as after every error.
+    Incomplete(Error),
     /// The answer of another address below `/direct`, read on behalf of the same caller.
     Forward(DirectPath),
     /// One of the other outcomes, and the entity that a write was about; made by [`Outcome::about`].
@@ -151,6 +155,7 @@ impl<P: Provider> fmt::Debug for Outcome<P> {
             Self::Bundle(_) => "Bundle",
             Self::Stream(_) => "Stream",
             Self::Archive(_) => "Archive",
+            Self::Incomplete(_) => "Incomplete",
             Self::Forward(_) => "Forward",
             Self::About(..) => "About",
             Self::Remarked(..) => "Remarked",

@@ -7,4 +7,19 @@ pub(crate) struct Words {
     pub(crate) label: Option<&'static str>,
     /// The sentence that a page says when the action is done, if it is not made from the label.
     pub(crate) done: Option<&'static str>,
+    /// The buttons of the form, if it has several.
+    pub(crate) submits: &'static [Submit],
+    /// The JSON pointer to the part of the entity with which the form is filled.
+    pub(crate) filled_from: &'static str,
+}
+
+/// One of several buttons of the form of an action. The button sends a field of its own.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Submit {
+    /// The name and the value of the field.
+    pub field: (&'static str, &'static str),
+    /// The label of the button.
+    pub label: &'static str,
+    /// The sentence that a page says when the action is done by this button; see [`Action::done`](super::Action::done).
+    pub done: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Forms: empty, filled with an entity, or shown again with the errors of a refused submission.
+//! Forms: empty, filled with an entity, or given back with the errors of a refused submission.
 
 use serde_json::Map;
 
@@ -49,6 +49,8 @@ pub struct Refusal {
     pub message: String,
     /// The errors of the fields that were refused.
     pub fields: Vec<FieldError>,
+    /// True if the other fields were written.
+    pub is_partly_saved: bool,
 }
 
 impl Offered {

@@ -273,6 +273,7 @@ pub(crate) fn refusal() -> Refusal {
             wrong("words[1].name", "is missing"),
             wrong(HOSTILE, "is not a field of this type"),
         ],
+        is_partly_saved: false,
     }
 }
 
@@ -437,6 +438,8 @@ fn offer(name: &'static str, verb: Verb) -> Offer {
         reason: None,
         offered: Vec::new(),
         asks: &[],
+        filled_from: "",
+        submits: &[],
         files: None,
         answers_bytes: false,
     }

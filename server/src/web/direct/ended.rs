@@ -5,16 +5,25 @@ use entity_core::engine::DirectPath;
 use entity_core::reply::{Form, FormPurpose};
 use entity_core::{Error, ErrorKind, Verb};
 
+use super::{request, upload};
 use crate::web::app::App;
 use crate::web::exchange::Exchange;
 
 /// Reads the form that was sent without a session, so that what was typed can be shown again. A stranger is refused before
-/// a body is read; no more of it is read here than of any form.
-pub(crate) async fn keep(app: &App, exchange: &mut Exchange, error: &Error) {
-    if error.kind() == ErrorKind::Unauthenticated && exchange.has_form() && !exchange.is_part {
+/// a body is read; no more of it is read here than of any form, and no file.
+pub(crate) async fn keep(app: &App, exchange: &mut Exchange, path: &DirectPath, error: &Error) {
+    if error.kind() != ErrorKind::Unauthenticated || exchange.is_part {
+        return;
+    }
+    // Without it, the page says what every such page says.
+    if exchange.has_form() {
         let (most, patience) = (app.config.form_body.0, app.config.body_timeout);
-        // Without it, the page says what every such page says.
         let _read_or_not = exchange.read_body(most, patience).await;
+    } else if let Some(sent) = request::verb(&exchange.parts.method)
+        && let Some(reception) = upload::reception(app, &exchange.parts, path, sent)
+        && !reception.is_whole
+    {
+        let _read_or_not = Box::pin(upload::receive(app, exchange, path, sent, reception)).await;
     }
 }
 

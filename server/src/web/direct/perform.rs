@@ -243,8 +243,8 @@ impl Performance<'_> {
         }
         let again = Again::Request(request);
         let once = idempotency::once(self.key.as_ref(), self.app, again, async {
-            self.app.dispatcher.dispatch_and(request, self).await?;
-            self.take_answer()
+            let reply = self.app.dispatcher.dispatch_and(request, self).await?;
+            self.take_answer(reply)
         });
         // Writes need much room: who only reads is not to carry it along.
         Box::pin(once).await
@@ -255,7 +255,7 @@ impl Performance<'_> {
         let reply = atomic.run(request, preparation, self).await?;
         match request.verb.is_safe() {
             true => self.answer(&reply).await,
-            false => self.take_answer(),
+            false => self.take_answer(reply),
         }
     }
 
@@ -291,7 +291,11 @@ impl Performance<'_> {
         }
     }
 
-    fn take_answer(&self) -> Result<Response> {
+    /// The answer to a write, which is over by now.
+    fn take_answer(&self, reply: Reply) -> Result<Response> {
+        if let Body::Incomplete(error) = reply.body {
+            return Err(error);
+        }
         let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
         answer
             .take()
@@ -369,6 +373,7 @@ impl Performance<'_> {
                 &mut response,
                 &reply.effect,
                 (self.path, registry),
+                &prepared.request.input.fields,
                 is_secure,
             );
         }
@@ -379,6 +384,9 @@ impl Performance<'_> {
 #[async_trait]
 impl Finish for Performance<'_> {
     async fn finish(&self, cx: &Context, reply: &Reply) -> Result<Audit> {
+        if let Body::Incomplete(_) = reply.body {
+            return Ok(Audit::Later);
+        }
         let mut response = self.respond(reply)?;
         if let Some(key) = &self.key {
             response = key.keep(cx, response).await?;

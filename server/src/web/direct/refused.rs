@@ -5,7 +5,7 @@
 //! came with: nobody has told its reader of what others wrote meanwhile.
 
 use axum::response::Response;
-use entity_core::engine::{DirectPath, Request};
+use entity_core::engine::{DirectPath, PARTLY_SAVED, Request, given_back};
 use entity_core::format::Format;
 use entity_core::reply::{Abilities, Body, Form, Item, Refusal};
 use entity_core::schema::MAX_LINE;
@@ -25,30 +25,48 @@ pub(crate) async fn form(
     error: &Error,
 ) -> Option<Response> {
     let (format, verb, parsed) = sent(app, exchange, path)?;
-    let mut form = match is_login(path, verb) {
-        true if comes_back(error) => login_form::form(),
-        false if comes_back(error) => empty(app, exchange, path, (verb, &parsed), error).await?,
-        false if error.kind() == ErrorKind::Unauthenticated => ended::form(app, path, verb)?,
-        _ => return None,
-    };
     let problem = error::problem(error, &exchange.context);
-    form.refusal = Some(Refusal {
+    let refusal = |parsed: Parsed| Refusal {
         kind: error.kind(),
-        version: match error.kind() {
-            ErrorKind::PreconditionFailed => form.item.as_ref().and_then(Item::version),
-            _ => parsed.version.as_deref().and_then(Version::parse),
-        },
+        version: parsed.version.as_deref().and_then(Version::parse),
         sent: parsed.input.fields,
         message: problem.message,
         fields: problem.fields,
-    });
+        is_partly_saved: error.code() == Some(PARTLY_SAVED),
+    };
+    let is_ended = error.kind() == ErrorKind::Unauthenticated;
+    let is_action = entity_core::engine::action(app.dispatcher.registry(), path).is_some();
+    let body = match (is_login(path, verb), is_action) {
+        (true, _) if comes_back(error) => with(login_form::form(), refusal(parsed)),
+        (false, true) if comes_back(error) || (is_ended && app.config.describe_public) => {
+            let (path, refusal) = (path.clone(), refusal(parsed));
+            let form = app.dispatcher.read(&exchange.origin, |cx| {
+                Box::pin(async move { Ok(given_back(cx, &path, refusal).await) })
+            });
+            Body::Action(Box::new(form.await.ok()??))
+        }
+        (false, false) if comes_back(error) => {
+            let form = empty(app, exchange, path, (verb, &parsed), error).await?;
+            with(form, refusal(parsed))
+        }
+        (false, false) if is_ended => with(ended::form(app, path, verb)?, refusal(parsed)),
+        _ => return None,
+    };
     let view = view(app, exchange, path, Abilities::default());
-    let body = Body::Form(form);
     let renderer = app.formats.renderer_for(format.name, &body).ok()?;
     let page = renderer.render(&body, &view).ok()?;
     let mut response = error::respond_with(error, &exchange.context, page, format.media_type);
     tell_version(&mut response, error, format);
     Some(response)
+}
+
+/// The form, given back. Who is told that an entity has changed is told of its present version.
+fn with(mut form: Form, mut refusal: Refusal) -> Body {
+    if refusal.kind == ErrorKind::PreconditionFailed {
+        refusal.version = form.item.as_ref().and_then(Item::version);
+    }
+    form.refusal = Some(refusal);
+    Body::Form(form)
 }
 
 /// What a form said, if a form was sent by somebody who reads pages.
@@ -82,7 +100,9 @@ fn comes_back(error: &Error) -> bool {
             | ErrorKind::InsufficientStorage
             | ErrorKind::NotFound
             | ErrorKind::PreconditionFailed
+            | ErrorKind::TooLarge
             | ErrorKind::TooManyRequests
+            | ErrorKind::Unavailable
             | ErrorKind::Unprocessable
     )
 }

@@ -6,11 +6,12 @@
 use axum::http::header::{CONTENT_TYPE, COOKIE, IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use entity_core::Registry;
 use entity_core::engine::{ActionRoute, DirectPath};
 use entity_core::html::REPLACED;
 use entity_core::reply::{Effect, Said};
+use entity_core::{Registry, Submit};
 
+use serde_json::{Map, Value};
 use tower_cookies::Cookie;
 use tower_cookies::cookie::SameSite;
 use tower_cookies::cookie::time::Duration;
@@ -26,7 +27,7 @@ const REPLACED_SENTENCE: &str = "Of what no page may show, such as a film, a for
 /// The time after which what was not shown is forgotten.
 const LIFE: Duration = Duration::seconds(60);
 /// The most words of a cookie.
-const MOST_WORDS: usize = 4;
+const MOST_WORDS: usize = 5;
 
 /// Returns what the page says, if its reader comes from a form.
 pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said> {
@@ -43,10 +44,11 @@ pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said>
         ),
         ["updated", prefix] => ("Your changes are saved.".to_owned(), prefix),
         ["deleted", prefix] => ("Done: it is no longer there.".to_owned(), prefix),
-        ["acted", prefix, name, about] => {
-            let actions = &registry.route(prefix)?.actions;
-            let is_meant = |it: &&ActionRoute| it.name == name && !it.verb.is_safe();
-            (actions.iter().find(is_meant)?.done(), about)
+        ["acted", prefix, name, about] => (action(registry, prefix, name)?.done(), about),
+        ["acted", prefix, name, about, button] => {
+            let submits = action(registry, prefix, name)?.submits();
+            let submit = submits.get(button.parse::<usize>().ok()?)?;
+            (submit.done.to_owned(), about)
         }
         _ => return None,
     };
@@ -55,11 +57,19 @@ pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said>
     Some(Said { sentence, about })
 }
 
-/// Lets the page to which `response` sends a browser say what has been done at `path`.
+/// The action that writes and has this name.
+fn action<'a>(registry: &'a Registry, prefix: &str, name: &str) -> Option<&'a ActionRoute> {
+    let mut actions = registry.route(prefix)?.actions.iter();
+    actions.find(|it| it.name == name && !it.verb.is_safe())
+}
+
+/// Lets the page to which `response` sends a browser say what has been done at `path` with what was
+/// `sent`.
 pub(crate) fn note(
     response: &mut Response,
     effect: &Effect,
     (path, registry): (&DirectPath, &Registry),
+    sent: &Map<String, Value>,
     is_secure: bool,
 ) {
     let prefix = &path.prefix;
@@ -68,7 +78,14 @@ pub(crate) fn note(
         Effect::Updated(_) => format!("updated.{prefix}"),
         Effect::Deleted(_) => format!("deleted.{prefix}"),
         Effect::Acted(on) => match entity_core::engine::action(registry, path) {
-            Some(action) => format!("acted.{prefix}.{action}.{}", on.prefix),
+            Some(name) => {
+                let submits = action(registry, prefix, name).map_or(&[][..], ActionRoute::submits);
+                let is_sent =
+                    |it: &Submit| sent.get(it.field.0).is_some_and(|own| own == it.field.1);
+                let button = submits.iter().position(is_sent);
+                let button = button.map(|it| format!(".{it}")).unwrap_or_default();
+                format!("acted.{prefix}.{name}.{}{button}", on.prefix)
+            }
             None => return,
         },
         Effect::Read => return,

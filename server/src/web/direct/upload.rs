@@ -116,26 +116,30 @@ pub(super) async fn receive(
     if let Some(deadline) = &deadline {
         deadline.suspend();
     }
-    let files = match media::boundary(&exchange.parts.headers) {
-        Some(boundary) => {
-            let token = exchange.owed_token.as_deref();
-            form::receive(receiver, source, boundary, token).await
-        }
-        None => receiver.receive_whole(source, named(&exchange.parts)).await,
+    let (form, files) = if let Some(boundary) = media::boundary(&exchange.parts.headers) {
+        let token = exchange.owed_token.as_deref();
+        form::receive(receiver, source, boundary, token).await
+    } else {
+        let name = named(&exchange.parts);
+        (None, receiver.receive_whole(source, name).await)
     };
     let rest = app.config.request_deadline;
     if let Some(deadline) = &deadline {
         deadline.resume(rest);
     }
-    let uploaded = files?;
-    exchange.owed_token = None;
-    exchange.body = uploaded.form.clone().unwrap_or_default().into();
-    exchange.uploaded = Some(uploaded);
+    exchange.body = form.clone().unwrap_or_default().into();
     drop(place);
-    match &mut exchange.admitted {
-        Some(admitted) => admitted.begin().await,
-        None => Ok(()),
+    // What was typed is given back if the files are refused.
+    let uploaded = exchange.uploaded.insert(Uploaded {
+        form,
+        files: Vec::new(),
+    });
+    if let Some(admitted) = &mut exchange.admitted {
+        admitted.begin().await?;
     }
+    uploaded.files = files?;
+    exchange.owed_token = None;
+    Ok(())
 }
 
 /// The request of `exchange` as far as its head tells it.
@@ -176,7 +180,7 @@ impl Receiver<'_> {
         Ok(room.min(self.most))
     }
 
-    async fn receive_whole(self, mut source: Source, name: Option<String>) -> Result<Uploaded> {
+    async fn receive_whole(self, mut source: Source, name: Option<String>) -> Result<Vec<Upload>> {
         let name = Upload::check_name("", name.as_deref())?;
         let room = self.room(Input::default()).await?;
         if self.announced.is_some_and(|it| it > room) {
@@ -191,10 +195,7 @@ impl Receiver<'_> {
             incoming.write(piece).await?;
         }
         let blob = keep(self.app, &self.request.origin, incoming.finish().await?).await?;
-        Ok(Uploaded {
-            form: None,
-            files: vec![Upload::new("", blob, name.as_deref())?],
-        })
+        Ok(vec![Upload::new("", blob, name.as_deref())?])
     }
 }
 

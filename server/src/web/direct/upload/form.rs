@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use multer::{Field, Multipart};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Receiver, Source, Uploaded, keep, too_large};
+use super::{Receiver, Source, keep, too_large};
 use crate::web::direct::request::TOKEN_FIELD;
 use crate::web::middleware::csrf;
 
@@ -25,13 +25,14 @@ const HEAD: usize = 3 * PIECE;
 /// Most fields besides files.
 const FIELDS: usize = 1_000;
 
-/// Reads the form whose parts `boundary` separates. If the session demands `token`, that stands before the first file.
+/// Reads the form whose parts `boundary` separates: its fields, as far as they come, and its files. If the session demands
+/// `token`, that stands before the first file.
 pub(super) async fn receive(
     receiver: Receiver<'_>,
     source: Source,
     boundary: String,
     token: Option<&str>,
-) -> Result<Uploaded> {
+) -> (Option<Vec<u8>>, Result<Vec<Upload>>) {
     let ahead = Arc::new(AtomicUsize::new(0));
     let gate = Gate {
         source: Box::pin(source.into_stream()),
@@ -39,17 +40,19 @@ pub(super) async fn receive(
         rests: false,
         ahead: Arc::clone(&ahead),
     };
-    let reading = Reading {
+    let mut reading = Reading {
         parts: Multipart::new(gate, boundary),
         ahead,
         form: Vec::new(),
+        typed: 0,
         fields: 0,
         files: Vec::new(),
         bytes: 0,
         room: None,
         token: token.map(ToOwned::to_owned),
     };
-    reading.read(&receiver).await
+    let files = reading.read(&receiver).await;
+    (Some(reading.form), files)
 }
 
 /// A form that is being read.
@@ -60,6 +63,8 @@ struct Reading {
     /// The fields, in the encoding of a form without files.
     form: Vec<u8>,
     fields: usize,
+    /// The number of bytes of the fields as they were typed.
+    typed: usize,
     /// The files: the field, the name that was sent, and the bytes.
     files: Vec<(String, Option<String>, Received)>,
     /// The number of bytes of the files.
@@ -71,7 +76,7 @@ struct Reading {
 }
 
 impl Reading {
-    async fn read(mut self, receiver: &Receiver<'_>) -> Result<Uploaded> {
+    async fn read(&mut self, receiver: &Receiver<'_>) -> Result<Vec<Upload>> {
         while let Some(part) = self.parts.next_field().await.map_err(told)? {
             self.ahead.store(0, Ordering::Relaxed);
             let name = part.name().unwrap_or_default().to_owned();
@@ -85,14 +90,11 @@ impl Reading {
         }
         self.refuse_without_token()?;
         let mut files = Vec::with_capacity(self.files.len());
-        for (field, name, received) in self.files {
+        for (field, name, received) in std::mem::take(&mut self.files) {
             let blob = keep(receiver.app, &receiver.request.origin, received).await?;
             files.push(Upload::new(field, blob, name.as_deref())?);
         }
-        Ok(Uploaded {
-            form: Some(self.form),
-            files,
-        })
+        Ok(files)
     }
 
     async fn read_field(
@@ -101,15 +103,18 @@ impl Reading {
         name: String,
         mut part: Field<'static>,
     ) -> Result<()> {
-        let most = receiver.app.config.form_body.0;
+        let config = &receiver.app.config;
+        let too_large = || {
+            let most = config.form_body.0;
+            let message = format!("the fields of the form must not be longer than {most} bytes");
+            Error::new(ErrorKind::TooLarge, message)
+        };
         let mut value = Vec::new();
         while let Some(piece) = part.chunk().await.map_err(told)? {
             self.ahead.store(0, Ordering::Relaxed);
-            if self.form.len() + value.len() + piece.len() > most {
-                return Err(Error::new(
-                    ErrorKind::TooLarge,
-                    format!("the fields of the form must not be longer than {most} bytes"),
-                ));
+            self.typed = self.typed.saturating_add(piece.len());
+            if self.typed > config.form_body.0.max(config.other_body.0) {
+                return Err(too_large());
             }
             value.extend_from_slice(&piece);
         }
@@ -139,7 +144,11 @@ impl Reading {
         ] {
             self.form.extend_from_slice(text.as_bytes());
         }
-        Ok(())
+        // A little more is read than is taken, so that it can be given back.
+        match self.typed > config.form_body.0 {
+            true => Err(too_large()),
+            false => Ok(()),
+        }
     }
 
     async fn read_file(

@@ -3,6 +3,7 @@
 mod made;
 mod secrecy;
 mod taking;
+mod typed;
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};

@@ -79,6 +79,8 @@ impl Decimal {
     }
 }
 
+mod typed;
+
 /// Writes the number as JSON does, with one place behind the point at least: `88.0`.
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,7 +21,7 @@ const ANSWERS: &[(&str, &str)] = &[(
     "in the body: the answers by the id of the question, each a text or a list of texts; a form sends each under the id",
 )];
 
-/// The maximum number of characters of a number.
+/// The maximum number of characters of a number that is stored as it was sent.
 const LONGEST_NUMBER: usize = 40;
 
 impl Actions for QuizAttempt {
@@ -37,12 +37,18 @@ impl Actions for QuizAttempt {
                 .answers(Kind::Value(shape::of::<Questionnaire>)),
             Action::entity(Verb::Post, "save", Need::Site(TAKE), save)
                 .done("Your answers are saved.")
-                .doc("Saves answers of the caller's attempt. Those that are not sent stay as they are.")
+                .doc(
+                    "Saves answers of the caller's attempt. Those that are not sent stay as they are. An answer that can't be \
+                     taken is named (400, with the code `partly_saved`), and the others are saved.",
+                )
                 .parameters(ANSWERS)
                 .answers(Kind::Entity),
             Action::entity(Verb::Post, "submit", Need::Site(TAKE), submit)
                 .done("Your answers are handed in.")
-                .doc("Saves the answers that are sent, and hands the caller's attempt in. Handing in again changes nothing.")
+                .doc(
+                    "Saves the answers that are sent, and hands the caller's attempt in. Handing in again changes nothing. If \
+                     an answer can't be taken, the others are saved, as `save` does, and the attempt goes on.",
+                )
                 .parameters(ANSWERS)
                 .answers(Kind::Entity),
         ]
@@ -69,8 +75,8 @@ async fn save(
     attempt.demand_own(cx)?;
     let attempt = QuizAttempt::hold(cx, &attempt.id).await?;
     attempt.demand_running()?;
-    let changed = attempt.with_answers(cx, arguments.input.fields).await?;
-    shown(cx, attempt, changed).await
+    let (changed, wrong) = attempt.with_answers(cx, arguments.input.fields).await?;
+    shown(cx, attempt, changed, wrong).await
 }
 
 async fn submit(
@@ -81,32 +87,39 @@ async fn submit(
     attempt.demand_own(cx)?;
     db::lock::<Quiz>(cx, &[&attempt.quiz_id]).await?;
     let attempt = QuizAttempt::hold(cx, &attempt.id).await?;
-    let mut changed = attempt.with_answers(cx, arguments.input.fields).await?;
-    if attempt.handed_in_on.is_some() && changed == attempt {
-        return shown(cx, attempt, changed).await;
+    let (mut changed, wrong) = attempt.with_answers(cx, arguments.input.fields).await?;
+    if attempt.handed_in_on.is_some() && changed == attempt && wrong.is_empty() {
+        return shown(cx, attempt, changed, wrong).await;
     }
     attempt.demand_running()?;
+    if !wrong.is_empty() {
+        return shown(cx, attempt, changed, wrong).await;
+    }
     changed.handed_in_on = Some(Millis(cx.now()));
     let (quiz, user) = (changed.quiz_id.clone(), changed.user_id.clone());
-    let outcome = shown(cx, attempt, changed).await?;
+    let outcome = shown(cx, attempt, changed, wrong).await?;
     Quiz::tell_scores(cx, &quiz, Some(&user)).await?;
     Ok(outcome)
 }
 
-/// Stores `changed` if it differs, and returns what the student sees of it.
+/// Stores `changed` if it differs, and returns what the student sees of it or what is `wrong` with the rest.
 async fn shown(
     cx: &Context,
     attempt: QuizAttempt,
     changed: QuizAttempt,
+    wrong: Vec<FieldError>,
 ) -> Result<Outcome<QuizAttempt>> {
     let id = attempt.id.clone();
     if changed != attempt {
         let stored = db::store(cx, attempt, changed).await?;
         cx.emit_about::<QuizAttempt>("sam.attempt.save", &stored);
     }
-    gate::read::<QuizAttempt>(cx, &id)
-        .await
-        .map(Outcome::Entity)
+    match wrong.is_empty() {
+        true => gate::read::<QuizAttempt>(cx, &id)
+            .await
+            .map(Outcome::Entity),
+        false => Ok(Outcome::Incomplete(Error::partly(wrong))),
+    }
 }
 
 impl QuizAttempt {
@@ -125,10 +138,19 @@ impl QuizAttempt {
         }
     }
 
-    /// Returns the attempt with these answers.
-    async fn with_answers(&self, cx: &Context, mut sent: Map<String, Json>) -> Result<Self> {
-        if let Some(Json::Object(answers)) = sent.remove("answers") {
-            sent.extend(answers);
+    /// Returns the attempt with those of these answers that can be taken, and what is wrong with the others.
+    async fn with_answers(
+        &self,
+        cx: &Context,
+        mut sent: Map<String, Json>,
+    ) -> Result<(Self, Vec<FieldError>)> {
+        match sent.remove("answers") {
+            None => {}
+            Some(Json::Object(answers)) => sent.extend(answers),
+            Some(_) => {
+                let message = "must have the answers by the id of the question";
+                return Err(Error::field("answers", message));
+            }
         }
         let questions = QuizQuestion::of_quizzes(cx, &[&self.quiz_id]).await?;
         let by_id: BTreeMap<_, _> = questions.iter().map(|it| (it.id.as_str(), it)).collect();
@@ -144,10 +166,7 @@ impl QuizAttempt {
                 Err(message) => errors.push(FieldError { name: id, message }),
             }
         }
-        match errors.is_empty() {
-            true => Ok(changed),
-            false => Err(Error::fields(errors)),
-        }
+        Ok((changed, errors))
     }
 
     fn to_questionnaire(&self) -> Questionnaire {
@@ -215,14 +234,23 @@ impl QuizQuestion {
         if self.kind != "SEVERAL" && answer.len() > 1 {
             return Err("must be one answer".to_owned());
         }
-        let is_fine = |it: &String| match self.kind.as_str() {
-            "NUMERIC" => it.len() <= LONGEST_NUMBER && Decimal::parse(it).is_ok(),
-            _ => self.choices.0.contains(it),
-        };
-        match (answer.iter().all(is_fine), self.kind.as_str()) {
-            (true, _) => Ok(answer),
-            (false, "NUMERIC") => Err("must be a number".to_owned()),
-            (false, _) => Err("must be one of the choices".to_owned()),
+        if self.kind == "NUMERIC" {
+            return answer.iter().map(|it| number(it)).collect();
+        }
+        match answer.iter().all(|it| self.choices.0.contains(it)) {
+            true => Ok(answer),
+            false => Err("must be one of the choices".to_owned()),
         }
     }
+}
+
+/// Returns a number as it is stored: what a program sends as it is, and what a person typed as it was understood.
+fn number(text: &str) -> Result<String, String> {
+    let number = Decimal::typed(text)?;
+    Ok(
+        match text.len() <= LONGEST_NUMBER && Decimal::parse(text).is_ok() {
+            true => text.to_owned(),
+            false => number.to_string().trim_end_matches(".0").to_owned(),
+        },
+    )
 }

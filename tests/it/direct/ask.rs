@@ -4,7 +4,7 @@ use http::header::{ACCEPT, LOCATION};
 use http::{Method, StatusCode};
 use tests::{Client, TestApp, both};
 
-use super::{list, read, text};
+use super::{created, list, read, text};
 
 const OF_BIOLOGY: &str = "/direct/assignment/site/biology-101";
 const REPORT: &str = "Lab report: onion cells";
@@ -52,6 +52,32 @@ async fn send_file(
     client.send(Method::POST, path, &kind, body.into()).await
 }
 
+/// Asserts that the page to which `sent` leads says this.
+async fn assert_said(app: &TestApp, client: &Client, sent: &tests::Answer, sentence: &str) {
+    let page = sent
+        .expect(StatusCode::SEE_OTHER)
+        .header(LOCATION)
+        .expect("a page");
+    let page = page.replace("http://127.0.0.1:8080", "");
+    let said = sent
+        .header(http::header::SET_COOKIE)
+        .expect("a cookie")
+        .split(';')
+        .next()
+        .unwrap_or_default();
+    let cookies = format!("{}; {said}", client.cookie().expect("a session"));
+    let reader = app
+        .anonymous()
+        .with_header(ACCEPT, "text/html")
+        .with_header(http::header::COOKIE, &cookies);
+    let shown = reader.get(&page).await;
+    assert!(
+        shown.text().contains(sentence),
+        "{sentence}: {}",
+        shown.text()
+    );
+}
+
 both! {
     async fn a_file_is_handed_in_by_the_form_of_the_page(app: TestApp) {
         let student = browser(&app, "student4").await;
@@ -78,6 +104,75 @@ both! {
         ] {
             app.user(eid).await.get(&url).await.expect(status);
         }
+    }
+
+    async fn y3_a_draft_stays_until_somebody_says_otherwise(app: TestApp) {
+        let student = browser(&app, "student7").await;
+        let id = assignment(&student, REPORT).await;
+        let path = format!("/direct/assignment/{id}");
+        let submit = format!("{path}/submit");
+        let own = async || list(&student, &format!("/direct/assignment-submission/assignment/{id}.json"), "assignment-submission").await.remove(0);
+        let names = |work: &serde_json::Value| -> Vec<String> {
+            work["submittedAttachments"].as_array().expect("a list").iter().map(|it| text(it, "name")).collect()
+        };
+        let first = page(&student, &format!("{path}.html")).await;
+        for part in ["<button type=\"submit\" name=\"draft\" value=\"true\">Save draft</button>", "name=\"draft\" value=\"false\">Hand in</button>"] {
+            assert!(first.contains(part), "{part}: {first}");
+        }
+        assert!(!first.contains("Files so far"), "{first}");
+        let sent = student.post_form(&submit, "submittedText=%3Cp%3EA+draft%3C%2Fp%3E&draft=true").await;
+        assert_said(&app, &student, &sent, "Your draft for Lab report: onion cells is saved. It is not handed in yet.").await;
+        assert!(page(&student, &format!("{path}.html")).await.contains("A draft"), "the box holds it");
+        // A file alone, and another one, with an empty box or none.
+        send_file(&student, &submit, &[("submittedText", ""), ("draft", "true")], "one.txt").await.expect(StatusCode::SEE_OTHER);
+        send_file(&student, &submit, &[("draft", "true")], "two.txt").await.expect(StatusCode::SEE_OTHER);
+        let work = own().await;
+        assert_eq!((text(&work, "submittedText"), names(&work)), ("<p>A draft</p>".to_owned(), vec!["one.txt".to_owned(), "two.txt".to_owned()]));
+        // One is taken away by its box, and another one added.
+        let shown = student.get(&format!("{path}.html")).await;
+        let boxes: Vec<_> = crate::direct::form::untouched(&shown).into_iter().filter(|it| it.0 == "submittedAttachments[]").collect();
+        assert_eq!(boxes.iter().filter(|it| it.1.contains(".txt")).count(), 2, "{boxes:?}");
+        let kept: Vec<_> = boxes.iter().filter(|it| !it.1.contains("one.txt")).map(|it| (&*it.0, &*it.1)).collect();
+        let fields = [&kept[..], &[("submittedText", " "), ("draft", "true")]].concat();
+        send_file(&student, &submit, &fields, "three.txt").await.expect(StatusCode::SEE_OTHER);
+        assert_eq!(names(&own().await), ["two.txt", "three.txt"]);
+        // The form as it is hands the draft in.
+        let shown = student.get(&format!("{path}.html")).await;
+        let pairs: Vec<_> = crate::direct::form::untouched(&shown).into_iter().filter(|it| it.0.starts_with("submitted")).collect();
+        let pairs: Vec<_> = pairs.iter().map(|it| (&*it.0, &*it.1)).chain([("draft", "false")]).collect();
+        let sent = student.post_form(&submit, &entity_formats::write_pairs(pairs)).await;
+        assert_said(&app, &student, &sent, "Your work on Lab report: onion cells is handed in.").await;
+        let work = own().await;
+        assert_eq!((text(&work, "submittedText"), names(&work)), ("<p>A draft</p>".to_owned(), vec!["two.txt".to_owned(), "three.txt".to_owned()]));
+        assert_eq!(work["submitted"], true);
+    }
+
+    async fn y3_programs_take_a_text_away_and_one_file_takes_the_place_of_another(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student8").await);
+        let made = |kind: &str| serde_json::json!({
+            "context": "biology-101", "title": kind, "openTime": "2026-11-20T10:00:00Z", "dueTime": "2026-12-20T10:00:00Z",
+            "closeTime": "2026-12-20T10:00:00Z", "submissionType": kind, "resubmissions": -1,
+        });
+        let id = created(&teacher.post("/direct/assignment.json", &made("TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION")).await, "assignment");
+        let path = format!("/direct/assignment/{id}/submit.json");
+        let work = async |path: &str, body: serde_json::Value| student.post(path, &body).await.expect(StatusCode::OK).json()["submissions"][0].clone();
+        let kept = work(&path, serde_json::json!({"submittedText": "Text", "draft": true})).await;
+        assert_eq!(kept["submittedText"], "Text");
+        let kept = work(&path, serde_json::json!({"draft": true})).await;
+        assert_eq!(kept["submittedText"], "Text");
+        for nothing in [serde_json::json!(""), serde_json::Value::Null] {
+            work(&path, serde_json::json!({"submittedText": "Text", "draft": true})).await;
+            let cleared = work(&path, serde_json::json!({"submittedText": nothing, "draft": true})).await;
+            assert!(cleared["submittedText"].as_str().is_none_or(str::is_empty), "{cleared}");
+        }
+        let id = created(&teacher.post("/direct/assignment.json", &made("SINGLE_ATTACHMENT_SUBMISSION")).await, "assignment");
+        let own = browser(&app, "student8").await;
+        for file in ["one.txt", "two.txt"] {
+            send_file(&own, &format!("/direct/assignment/{id}/submit"), &[("submittedText", ""), ("draft", "false")], file).await.expect(StatusCode::SEE_OTHER);
+        }
+        let own = list(&student, &format!("/direct/assignment-submission/assignment/{id}.json"), "assignment-submission").await;
+        let files = own[0]["submittedAttachments"].as_array().expect("a list");
+        assert_eq!((files.len(), &files[0]["name"]), (1, &serde_json::json!("two.txt")));
     }
 
     async fn a_body_that_is_no_form_is_no_file_where_work_is_handed_in(app: TestApp) {

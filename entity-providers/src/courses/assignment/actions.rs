@@ -4,12 +4,13 @@ use entity_core::db;
 use entity_core::schema::{Field, Kind};
 use entity_core::{
     Action, Actions, Arguments, Context, Data, Error, Input, Need, Preconditions, Result, Search,
-    Verb, gate,
+    Submit, Verb, gate, lines,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::hand_in::ONE_FILE;
 use super::link::{VIEWS, deep_link, deep_link_for};
 use super::{Assignment, GRADE, READ, SUBMIT, Submission, overview, sheet};
 use crate::{base::parameters, courses::content, people::authorizer};
@@ -46,13 +47,25 @@ const WORK_FIELDS: &[Field] = &[
     Field::new(
         "submittedText",
         Kind::Html(100_000),
-        "The text. It replaces what was handed in before; files do so, too, if there are any.",
+        "The text. An empty box leaves what is stored as it is.",
     ),
-    Field::new(
-        "draft",
-        Kind::Boolean,
-        "Whether to keep it as a draft, and not to hand it in yet.",
-    ),
+    Field::new("submittedAttachments", Kind::List, "The files so far.")
+        .label("Files so far")
+        .for_programs(),
+];
+
+/// The buttons of that form.
+const BUTTONS: &[Submit] = &[
+    Submit {
+        field: ("draft", "true"),
+        label: "Save draft",
+        done: "Your draft for {} is saved. It is not handed in yet.",
+    },
+    Submit {
+        field: ("draft", "false"),
+        label: "Hand in",
+        done: "Your work on {} is handed in.",
+    },
 ];
 
 /// Returns the actions that read assignments.
@@ -108,14 +121,16 @@ fn of_work() -> Vec<Action<Assignment>> {
                 .parameters(WORK),
             Action::entity(Verb::Post, "submit", Need::Site(SUBMIT), submit)
                 .receiving_in_forms()
-                .done("Your work on {} is saved.")
                 .label("Hand in")
                 .asks(WORK_FIELDS)
+                .filled_from("/submissions/0")
+                .submits(BUTTONS)
                 .offered_unless(Assignment::closedness)
                 .withheld_from(GRADE)
                 .doc(
-                    "Hands in the caller's work, or keeps it as a draft if `draft` is true: `submittedText` and \
-                     `submittedAttachments`.",
+                    "Hands in the caller's work, or keeps it as a draft if `draft` is true. What is not sent stays as it \
+                     is; files of a form are added, or take the place of the only one where one is asked for. Programs \
+                     take the text or the files away with null or an empty value.",
                 ),
         ]
 }
@@ -307,14 +322,27 @@ pub(super) async fn add_blank(
 async fn submit(cx: &Context, assignment: Assignment, arguments: Arguments) -> Result<Assignment> {
     let mut input: Input = arguments.input;
     input.fields.entry("draft").or_insert(Value::Bool(false));
+    let is_blank = |it: &Value| it.as_str().is_some_and(|it| it.trim().is_empty());
+    if input.is_form && input.fields.get("submittedText").is_some_and(is_blank) {
+        input.fields.remove("submittedText");
+    }
+    let own = Submission::of(cx, &assignment, cx.user_id()?).await?;
     let uploads = std::mem::take(&mut input.uploads);
     if !uploads.is_empty() {
-        let files = content::attach_uploads(cx, &assignment.site_id, &uploads).await?;
+        let new = content::attach_uploads(cx, &assignment.site_id, &uploads).await?;
+        let kept = match input.fields.remove("submittedAttachments") {
+            _ if assignment.submission_type == ONE_FILE => Value::Null,
+            Some(Value::Array(sent)) => lines::read_items(&sent),
+            Some(sent) => sent,
+            None => serde_json::to_value(own.as_ref().map(|it| &it.submitted_attachments))
+                .map_err(Error::internal)?,
+        };
+        let files = format!("{}\n{new}", lines::write(&kept));
         input
             .fields
             .insert("submittedAttachments".to_owned(), files.into());
     }
-    if let Some(own) = Submission::of(cx, &assignment, cx.user_id()?).await? {
+    if let Some(own) = own {
         let (id, conditions) = (&own.id, Preconditions::default());
         gate::update::<Submission>(cx, id, &input, &conditions).await?;
     } else {

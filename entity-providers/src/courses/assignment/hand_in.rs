@@ -5,6 +5,9 @@ use entity_core::{Context, Error, Need, Result, gate};
 
 use super::{Assignment, SUBMIT, Submission};
 
+/// The type of assignments that ask for one file.
+pub(super) const ONE_FILE: &str = "SINGLE_ATTACHMENT_SUBMISSION";
+
 impl Submission {
     /// Decides about a change by whoever hands it in.
     ///
@@ -29,7 +32,10 @@ impl Submission {
             return Err(Error::conflict("this can't be handed in again"));
         }
         if was_submitted && self.draft {
-            return Err(Error::field("draft", "must be false: it was handed in"));
+            return Err(Error::field(
+                "draft",
+                "must be false: it was handed in, and can only be handed in again",
+            ));
         }
         self.check_work(assignment)?;
         if self.draft {
@@ -82,7 +88,7 @@ impl Submission {
             }
             "TEXT_ONLY_ASSIGNMENT_SUBMISSION" => (true, 0),
             "ATTACHMENT_ONLY_ASSIGNMENT_SUBMISSION" => (false, usize::MAX),
-            "SINGLE_ATTACHMENT_SUBMISSION" => (false, 1),
+            ONE_FILE => (false, 1),
             _ => (true, usize::MAX),
         };
         if has_text && !takes_text {

@@ -1,10 +1,13 @@
 //! `/api/users/me/events` and `/direct/event/stream`: events as they happen.
 
+use std::collections::HashSet;
+use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use entity_core::testing::FixedClock;
+use futures::future::{join, join_all};
 use http::header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST};
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
@@ -70,6 +73,20 @@ impl Followed {
             self.text
                 .push_str(std::str::from_utf8(&data).expect("text"));
         }
+    }
+
+    /// Reads what comes next.
+    async fn more(&mut self) {
+        let length = self.text.len();
+        self.until(|it| it.len() > length && it.ends_with("\n\n"))
+            .await;
+    }
+
+    /// The references of the events that were told so far.
+    fn references(&self) -> Vec<String> {
+        let events = self.events();
+        let references = events.iter().filter_map(|it| it["reference"].as_str());
+        references.map(ToOwned::to_owned).collect()
     }
 
     async fn ends(mut self) {
@@ -177,6 +194,53 @@ both! {
         }
     }
 
+    async fn y7_chat_by_the_stream_loses_no_message_of_four_who_write_at_once(app: TestApp) {
+        let service = app.service();
+        let reader = app.user("student1").await;
+        let rooms = reader.get("/direct/chat-channel.json?siteId=biology-101").await.json();
+        let room = &rooms["chat-channel_collection"][0]["id"];
+        let mut writers = Vec::new();
+        for eid in ["student2", "student3", "ta1", "instructor1"] { writers.push(app.user(eid).await); }
+        service.catch_up().await.expect("it follows");
+        let mut followed = follow(service, &reader, None).await;
+        let (mut said, mut heard) = (HashSet::new(), Vec::new());
+        for round in 0..4 {
+            let write = |writer: Client| async move {
+                let mut made = Vec::new();
+                for number in 0..6 {
+                    let body = json!({"chatChannelId": room, "body": format!("{round} {number}")});
+                    let answer = writer.post("/direct/chat-message/new", &body).await;
+                    answer.expect(StatusCode::CREATED);
+                    made.push(answer.header("EntityReference").expect("a reference").to_owned());
+                }
+                made
+            };
+            // The stream goes on while they write.
+            let written = join_all(writers.iter().cloned().map(write));
+            let (written, followed_on) = join(written, service.catch_up()).await;
+            followed_on.expect("it follows");
+            said.extend(written.into_iter().flatten());
+            service.catch_up().await.expect("it follows");
+            let heard_before = heard.clone();
+            let is_whole = |followed: &Followed| {
+                let heard: HashSet<_> = heard_before.iter().cloned().chain(followed.references()).collect();
+                said.is_subset(&heard)
+            };
+            while !is_whole(&followed) { followed.more().await; }
+            // Cut off in the middle, it goes on behind the last that it took.
+            let events = followed.events();
+            assert!(events.iter().all(|it| it["kind"] == "chat-message.new"), "as the manual has it");
+            let taken = &events[..events.len().div_ceil(2)];
+            heard.extend(taken.iter().map(|it| it["reference"].as_str().expect("a reference").to_owned()));
+            let last = taken.last().expect("an event")["id"].as_str().expect("an id").to_owned();
+            followed = follow(service, &reader, Some(&last)).await;
+        }
+        let is_heard = |followed: &Followed| heard.iter().cloned().chain(followed.references()).collect::<Vec<_>>();
+        while is_heard(&followed).len() < said.len() { followed.more().await; }
+        let heard = is_heard(&followed);
+        assert_eq!((heard.len(), heard.into_iter().collect::<HashSet<_>>()), (said.len(), said), "each once");
+    }
+
     async fn a_stream_ends_with_its_session_and_with_the_service(app: TestApp) {
         let service = app.service();
         service.catch_up().await.expect("it follows");
@@ -206,6 +270,28 @@ both! {
         }
         let batch = student.get("/direct/batch.json?_refs=/direct/event/stream").await;
         assert!(batch.status.is_client_error() || batch.text().contains("400"), "{}", batch.text());
+    }
+}
+
+#[test]
+fn y7_no_manual_lets_programs_go_on_by_a_date() {
+    let manuals = [
+        "README.md",
+        "server/docs/integrating.md",
+        "server/docs/using.md",
+    ];
+    for manual in manuals {
+        let text = fs::read_to_string(tests::process::root().join(manual)).expect("a manual");
+        let by_date =
+            |line: &&str| line.contains("[gt]") && !line.starts_with("It does not go on by a date");
+        let led: Vec<_> = text.lines().filter(by_date).collect();
+        assert!(led.is_empty(), "{manual}: {led:?}");
+        if manual.ends_with("integrating.md") {
+            assert!(
+                text.contains("follows the [event stream]")
+                    && text.contains("does not go on by a date")
+            );
+        }
     }
 }
 

@@ -195,7 +195,7 @@ pub fn read(text: &str) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// The part of a table that is not yet read.
+/// The part of a table that is not read yet.
 struct Reader<'a> {
     rest: &'a str,
     separator: char,
@@ -208,50 +208,42 @@ impl<'a> Reader<'a> {
         let (number, mut cells) = (self.number, Vec::new());
         loop {
             let (line, column) = (self.number, cells.len().saturating_add(1));
-            let cell = self.cell().ok_or_else(|| {
-                let name = format!("line {line}, column {column}");
-                Error::field(
-                    &name,
-                    "must have no quotation mark, or one at each end and each of its own twice",
-                )
-            })?;
-            cells.push(of_cell(&cell).to_owned());
-            let Some(rest) = self.rest.strip_prefix(self.separator) else {
-                break;
+            let Some(cell) = self.cell() else {
+                let cell = format!("line {line}, column {column}");
+                let message =
+                    "must have no quotation mark, or one at each end and each of its own twice";
+                return Err(Error::field(cell, message));
             };
-            self.rest = rest;
+            cells.push(of_cell(&cell).to_owned());
+            match self.rest.strip_prefix(self.separator) {
+                Some(rest) => self.rest = rest,
+                None => break,
+            }
         }
-        let ended = self.rest.strip_prefix("\r\n");
-        let ended = ended.or_else(|| self.rest.strip_prefix(['\r', '\n']));
-        self.rest = ended.unwrap_or_default();
+        let mut ends = ["\r\n", "\r", "\n"].into_iter();
+        let rest = ends.find_map(|it| self.rest.strip_prefix(it));
+        self.rest = rest.unwrap_or_default();
         self.number = self.number.saturating_add(1);
         Ok(Line { number, cells })
     }
 
     /// Takes the next cell; nothing if RFC 4180 has no such cell.
     fn cell(&mut self) -> Option<Cow<'a, str>> {
-        let ends = [self.separator, '\r', '\n'];
-        let Some(mut quoted) = self.rest.strip_prefix('"') else {
-            let length = self.rest.find(ends).unwrap_or(self.rest.len());
-            let (cell, rest) = self.rest.split_at(length);
-            self.rest = rest;
-            return (!cell.contains('"')).then_some(Cow::Borrowed(cell));
-        };
-        let mut cell = String::new();
-        loop {
-            let (part, behind) = quoted.split_once('"')?;
-            cell.push_str(part);
-            self.rest = behind;
-            let Some(more) = behind.strip_prefix('"') else {
-                break;
-            };
-            cell.push('"');
-            quoted = more;
+        let (separator, mut is_quoted) = (self.separator, false);
+        let end = self.rest.find(|it| {
+            is_quoted ^= it == '"';
+            !is_quoted && (it == separator || matches!(it, '\r' | '\n'))
+        });
+        let (cell, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        if !cell.contains('"') {
+            return Some(Cow::Borrowed(cell));
         }
         let breaks = cell.replace("\r\n", "\n").matches(['\r', '\n']).count();
-        let breaks = u64::try_from(breaks).unwrap_or(u64::MAX);
-        self.number = self.number.saturating_add(breaks);
-        (self.rest.is_empty() || self.rest.starts_with(ends)).then_some(Cow::Owned(cell))
+        self.number = self.number.saturating_add(u64::try_from(breaks).ok()?);
+        let quoted = cell.strip_prefix('"')?.strip_suffix('"')?;
+        let is_whole = !quoted.replace("\"\"", "").contains('"');
+        is_whole.then(|| Cow::Owned(quoted.replace("\"\"", "\"")))
     }
 }
 

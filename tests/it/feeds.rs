@@ -1,7 +1,9 @@
 //! `/feeds`: what whoever has the address of a private feed reads, and what stands nowhere else.
 
 mod address;
+mod coming;
 mod making;
+mod newest;
 mod reading;
 mod secrecy;
 

@@ -365,7 +365,9 @@ impl Attributes {
             }
             "shown" => self.storage = Storage::Composed(meta.value()?.parse()?),
             "groups" => self.storage = Storage::Groups(meta.value()?.parse()?),
-            "author" | "category" | "files" | "person" | "reply" => self.part = Some(ident.clone()),
+            "author" | "category" | "files" | "over" | "person" | "reply" => {
+                self.part = Some(ident.clone());
+            }
             "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
             "was" => self.was = Some(meta.value()?.parse()?),
             "children" => self.is_children = true,

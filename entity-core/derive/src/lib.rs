@@ -117,6 +117,7 @@ use crate::field::Fields;
 /// | `person` | the row is about the account whose internal id the column has: it is deleted with the account |
 /// | `uncompared` | lists can't be filtered and ordered by the field |
 /// | `reply` | an optional field: the id of the entity of the same type that this one answers, which Atom tells (`thr:in-reply-to`, RFC 4685) |
+/// | `over` | the instant at which the entity is over: where a calendar has no room for all, it leaves out what has been over longest |
 /// | `author`, `category`, `files` | the part that the field plays in the entry in feeds; `files` is of the type `entity_core::file::Files` |
 /// | `skip` | the field is no part of the schema, and not stored |
 #[proc_macro_derive(Entity, attributes(entity))]

@@ -12,7 +12,7 @@ pub(crate) const OF_FIELD: &str = "id title site owner created updated version c
     search html max email address password new_password zone milliseconds seconds since_1970 recurrence \
     choices words label hint offered for_programs default kind sent pivot column was references sql name_of hidden \
     key shown position groups children parent facts computed sight unique unique_in_site person \
-    uncompared reply author category files skip";
+    uncompared reply over author category files skip";
 
 /// The least likeness of two names of which one may be meant by the other; the same name has 1.
 const ALIKE: f64 = 0.7;

@@ -153,7 +153,7 @@ fn implement_verb(
 ) -> syn::Result<TokenStream> {
     Ok(match verb.to_string().as_str() {
         "read" => read(name, attributes),
-        "list" => list(name, attributes),
+        "list" => list(name, attributes, fields),
         "create" => create(name, attributes, fields)?,
         "update" => update(name, attributes),
         "delete" => quote! {
@@ -254,7 +254,7 @@ fn update(name: &Ident, attributes: &TypeAttributes) -> TokenStream {
 }
 
 /// Generates the list and its count.
-fn list(name: &Ident, attributes: &TypeAttributes) -> TokenStream {
+fn list(name: &Ident, attributes: &TypeAttributes, fields: &Fields) -> TokenStream {
     let order = attributes.order.iter();
     let max = attributes.max.iter();
     let parameters = attributes.parameters.iter();
@@ -265,8 +265,15 @@ fn list(name: &Ident, attributes: &TypeAttributes) -> TokenStream {
             let search = &search;
         }
     });
+    let over = fields.0.iter().find(|it| it.plays("over")).map(|it| {
+        let name = it.column_name();
+        let sql = format!("CASE WHEN this.\"{name}\" < {{now}} THEN this.\"{name}\" ELSE {{now}} END");
+        quote!(::entity_core::schema::Field::new("", ::entity_core::schema::Kind::Millis, "").joined(#sql))
+    });
+    let over = over.iter();
     quote! {
     impl ::entity_core::List for #name {
+        #(const OVER: ::std::option::Option<&'static ::entity_core::schema::Field> = ::std::option::Option::Some(&#over);)*
         #(const ORDER: &'static str = #order;)*
         #(const MAX: u64 = #max;)*
         #(const PARAMETERS: &'static [(&'static str, &'static str)] = #parameters;)*

@@ -1,15 +1,12 @@
 //! Running an operation in a unit of work that is open already.
 
 use super::context::Context;
-use super::input::Input;
 use super::operation::Operation;
-use super::preconditions::Preconditions;
 use super::registry::{Registry, Route};
 use super::reply::{Body, Reply};
 use super::request::Request;
 use crate::words::error::{Error, Result};
 use crate::words::path::DirectPath;
-use crate::words::verb::Verb;
 
 /// Reads `path` with `query` in the unit of work of `cx`, on behalf of its caller. For providers whose entities refer
 /// to addresses that the caller must be able to read.
@@ -22,16 +19,7 @@ pub async fn look_up(
     path: DirectPath,
     query: Vec<(String, String)>,
 ) -> Result<Reply> {
-    let request = Request {
-        path,
-        verb: Verb::Get,
-        query,
-        input: Input::default(),
-        preconditions: Preconditions::default(),
-        is_dry_run: false,
-        wants_abilities: false,
-        origin: cx.origin().clone(),
-    };
+    let request = Request::reading(path, query, cx.origin().clone());
     perform(registry, cx, &request).await
 }
 

@@ -16,6 +16,7 @@ use crate::contract::gate;
 use crate::contract::input::Input;
 use crate::contract::search::{MAX_LIMIT, Page, Search};
 use crate::model::entity::Entity;
+use crate::model::schema::Field;
 use crate::words::error::{ErrorKind, Result};
 
 /// A type of entity that is served under its own URL prefix.
@@ -137,6 +138,9 @@ pub trait List: Provider {
     /// The default order of the list, in the syntax of `_order`. Its last key must be a field with a unique value for
     /// each entity, because it breaks the ties of every other order. An empty string orders by the id.
     const ORDER: &'static str = "";
+
+    /// The field with the instant until which lists with `_first=coming` show an entity at the beginning.
+    const OVER: Option<&'static Field> = None;
 
     /// Returns the entities that `search` asks for, limited to the sites in `search.scope`. Entities that the caller
     /// may not see should be left out already here, so that pages are full. [`db::apply`](crate::db::apply) in SQL and

@@ -32,6 +32,22 @@ pub struct Request {
     pub origin: Origin,
 }
 
+impl Request {
+    /// Creates a request that reads.
+    pub fn reading(path: DirectPath, query: Vec<(String, String)>, origin: Origin) -> Self {
+        Self {
+            path,
+            verb: Verb::Get,
+            query,
+            input: Input::default(),
+            preconditions: Preconditions::default(),
+            is_dry_run: false,
+            wants_abilities: false,
+            origin,
+        }
+    }
+}
+
 /// The sender of a request and the way by which it came in, as the audit log records it. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Origin {

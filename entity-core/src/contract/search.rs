@@ -8,6 +8,7 @@
 //! | `field[operator]=value` | One of the [operators](Operator) holds: `ne gt ge lt le like in null`. |
 //! | `_search=two words` | Each word occurs in at least one searchable field, in upper or lower case. |
 //! | `_order=title,createdDate_desc` | The order, by any number of fields. |
+//! | `_first=newest`, `_first=coming` | In place of an order: what is newest, or what is not over, stands first. |
 //! | `_limit`, `_start` | The maximum number of entities, and the number of entities to skip. |
 //! | `_perpage`, `_page` | The same as the size and the number of a page; pages count from 1. |
 //! | `_cursor` | The position at which a walk through the list continues; an empty cursor begins one. |
@@ -123,6 +124,7 @@ pub struct Grammar {
     schema: &'static Schema,
     parameters: Vec<&'static str>,
     order: Vec<Order>,
+    over: Option<&'static Field>,
     max: u64,
 }
 
@@ -138,6 +140,7 @@ impl Grammar {
             schema,
             parameters: P::PARAMETERS.iter().map(|(name, _)| *name).collect(),
             order: Order::declared(P::ORDER, schema)?,
+            over: P::OVER,
             max: P::MAX,
         })
     }
@@ -152,6 +155,7 @@ impl Grammar {
             schema: route.schema,
             parameters: route.parameters.iter().map(|(name, _)| *name).collect(),
             order: Order::declared(route.order, route.schema)?,
+            over: None,
             max: route.max,
         })
     }
@@ -225,6 +229,7 @@ impl Grammar {
     ) -> Result<(&'a str, Option<Operator>)> {
         match name {
             "_order" => search.order = Order::parse(value, self.schema)?,
+            "_first" => search.order = self.leading(value)?,
             "_search" => search.words = self.parse_words(value)?,
             _ if self.parameters.contains(&name) => {
                 search.parameters.push((name.to_owned(), value.to_owned()));
@@ -242,6 +247,24 @@ impl Grammar {
     /// Completes the order of the search, so that it is unambiguous if the type has a key with unique values.
     pub fn complete(&self, search: &mut Search) {
         Order::complete(&mut search.order, &self.order);
+    }
+
+    /// Returns the order with the newest at the beginning or, for `coming` and a type that tells when an entity is over,
+    /// those to come, as the type orders them, and behind them what was over last.
+    fn leading(&self, value: &str) -> Result<Vec<Order>> {
+        let back = |field| FieldOf::<String>::new(field).desc();
+        let own = self.order.first().filter(|it| it.is_descending);
+        let roles = [Role::Updated, Role::Created].map(|it| self.schema.role(it));
+        let mut times = [own.map(|it| it.field)].into_iter().chain(roles).flatten();
+        // What is ordered by its time has the newest at the beginning already.
+        let time = times.find(|it| roles.contains(&Some(it)) && it.column.is_some());
+        let last = self.order.last().map(|it| it.field);
+        let last = last.filter(|_| time.is_some() || self.schema.has_feed);
+        match (value, self.over) {
+            ("coming", Some(over)) => Ok([&[back(over)], &*self.order].concat()),
+            ("coming" | "newest", _) => Ok(time.into_iter().chain(last).map(back).collect()),
+            _ => Err(Error::field("_first", "must be newest or coming")),
+        }
     }
 
     fn parse_words(&self, value: &str) -> Result<Vec<String>> {

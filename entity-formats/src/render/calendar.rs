@@ -73,6 +73,10 @@ impl Renderer for Ics {
         if let Some(title) = title {
             calendar.append_property(("X-WR-CALNAME", plain(&title).as_str()));
         }
+        if matches!(body, Body::Collection(it) if it.has_more) {
+            let left_out = "Events are left out: the oldest, unless ordered otherwise.";
+            calendar.append_property(("X-WR-CALDESC", left_out));
+        }
         let mut buffer = Buffer::of(body, view);
         let empty = calendar.to_string();
         let (head, end) = match empty.strip_suffix(END) {

@@ -174,7 +174,7 @@ pub struct CalendarEvent {
     pub uid: Option<String>,
     /// When the last occurrence is over, or a later instant: what ranges are compared with.
     #[serde(skip)]
-    #[entity(hidden)]
+    #[entity(hidden, over)]
     pub over_at: Millis,
     /// The series from which it was taken, if it is a single occurrence.
     #[serde(skip)]

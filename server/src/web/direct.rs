@@ -7,6 +7,7 @@ pub(crate) mod describe;
 mod ended;
 mod etag;
 pub(crate) mod file;
+pub(crate) mod first;
 pub(crate) mod idempotency;
 mod login_form;
 pub(crate) mod negotiate;

@@ -17,7 +17,7 @@ pub struct Appointment {
     title: String,
     #[entity(required)]
     start: DateTimeUtc,
-    #[entity(required)]
+    #[entity(required, over)]
     end: DateTimeUtc,
     is_cancelled: bool,
     #[entity(updated)]

@@ -23,7 +23,7 @@ pub struct Cursor {
 impl Cursor {
     /// Parses the text that [`Cursor::write`] wrote for the same search; an empty text begins the walk.
     pub(super) fn parse(text: &str, question: u64, order: &[Order]) -> Result<Self> {
-        if order.is_empty() {
+        if order.first().is_none_or(|it| it.field.name.is_empty()) {
             return Err(Error::field("_cursor", "is not offered by this list"));
         }
         let begin = Self {

@@ -32,6 +32,7 @@ fn grammar() -> Grammar {
         schema: &SCHEMA,
         parameters: vec!["select"],
         order: Order::declared("", &SCHEMA).unwrap(),
+        over: None,
         max: 500,
     }
 }

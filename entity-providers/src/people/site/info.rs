@@ -1,11 +1,7 @@
 //! A site in few words, and the sites in which the caller holds a function.
 
-use std::collections::HashSet;
-
-use entity_core::search::Grammar;
 use entity_core::{
-    Action, Answers, Arguments, Context, List, Need, Outcome, Page, Result, Scope, Search, Verb,
-    Window, shape,
+    Action, Answers, Arguments, Context, Need, Outcome, Result, Scope, Search, Verb, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,14 +17,10 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
         .doc("The site in few words.")
         .unlinked()
         .answers(Answers::Value(shape::of::<InfoView>)),
-        Action::collection(Verb::Get, "withPerm", Need::Session, with_permission)
+        Action::list("withPerm", Need::Session, with_permission)
             .doc("Those of the caller's sites in which the caller holds a function, by title.")
-            .parameters(&[
-                ("permission", "the function; without one, there are none"),
-                ("_start", "how many to leave out at the beginning"),
-                ("_limit", "how many at most"),
-            ])
-            .answers(Answers::Collection),
+            .unlinked()
+            .parameters(&[("permission", "the function; without one, there are none")]),
     ]
 }
 
@@ -59,26 +51,14 @@ impl From<Site> for InfoView {
     }
 }
 
-async fn with_permission(cx: &Context, arguments: Arguments) -> Result<Outcome<Sites>> {
-    let window = Window::parse(&arguments.query, Sites::MAX)?;
-    let Some(function) = parameters::text(&arguments, "permission")? else {
-        let page = Page::whole(Vec::new());
-        return Ok(Outcome::Collection { page, window });
+async fn with_permission(cx: &Context, arguments: Arguments) -> Result<Search> {
+    let mut ids = list::visited(cx).await?;
+    let held = match parameters::text(&arguments, "permission")? {
+        Some(function) => cx.authorizer().scope(cx, &function).await?,
+        None => Scope::Sites(Vec::new()),
     };
-    let visited = list::visited(cx).await?;
-    let ids = match cx.authorizer().scope(cx, &function).await? {
-        Scope::Everything => visited,
-        Scope::Sites(held) => {
-            let held: HashSet<String> = held.into_iter().collect();
-            visited.into_iter().filter(|it| held.contains(it)).collect()
-        }
-    };
-    let mut search = Search {
-        start: window.start,
-        limit: window.limit,
-        ..Search::default()
-    };
-    Grammar::of::<Sites>()?.complete(&mut search);
-    let page = list::among(cx, &search, ids).await?;
-    Ok(Outcome::Collection { page, window })
+    ids.retain(|it| held.contains(it));
+    let mut search = arguments.search()?.clone();
+    search.narrow(Site::FIELD.id.is_in(ids));
+    Ok(search)
 }

@@ -12,20 +12,11 @@ use crate::storage::db::site::{Column, Entity as Sites, Model};
 const TABLE: &str = "site";
 
 pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Site>> {
-    let (statement, search) = asked(cx, search).await?;
-    part(cx, statement, &search).await
-}
-
-/// The part of the sites `ids` that `search` asks for.
-pub(super) async fn among(cx: &Context, search: &Search, ids: Vec<String>) -> Result<Page<Site>> {
-    part(cx, Sites::find().filter(Column::Id.is_in(ids)), search).await
-}
-
-async fn part(cx: &Context, mut statement: Select<Sites>, search: &Search) -> Result<Page<Site>> {
+    let (mut statement, search) = asked(cx, search).await?;
     let query = QuerySelect::query(&mut statement);
     let backend = cx.db()?.get_database_backend();
-    db::apply(backend, query, search, Site::schema(), TABLE)?;
-    let measure = cx.measure(search);
+    db::apply(backend, query, &search, Site::schema(), TABLE)?;
+    let measure = cx.measure(&search);
     let page: Page<Model> = cx.db()?.select_page(&statement, measure).await?;
     Ok(Page {
         items: complete(cx, page.items).await?,

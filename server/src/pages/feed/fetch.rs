@@ -11,7 +11,7 @@ use entity_core::engine::{DirectPath, Request};
 use entity_core::format::{OwnAddress, Renderer, View};
 use entity_core::reply::Abilities;
 use entity_core::unit::{Mode, Store as _};
-use entity_core::{Caller, Context, Error, ErrorKind, Input, Preconditions, Result, Verb};
+use entity_core::{Caller, Context, Error, ErrorKind, Result, Verb};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _};
 
@@ -20,9 +20,9 @@ use super::{readable, table};
 use crate::base::mount::FEEDS;
 use crate::guard::feed_token::Token;
 use crate::web::app::App;
-use crate::web::direct::negotiate;
 use crate::web::direct::request::verb;
 use crate::web::direct::respond::{Asked, Preference, respond, set};
+use crate::web::direct::{first, negotiate};
 use crate::web::exchange::Exchange;
 use crate::{
     base::{error, telemetry},
@@ -164,20 +164,12 @@ async fn show(
     let query = narrowed(&bound.row.query, sent);
     let mut origin = exchange.origin.clone();
     origin.caller = bound.owner.clone();
-    let reply = app
-        .dispatcher
-        .dispatch(&Request {
-            // What was kept has no format: a dot belongs to the last segment.
-            path: DirectPath::parse(&bound.row.path, |_| false)?,
-            verb: Verb::Get,
-            query: entity_formats::parse_pairs(query.as_bytes())?,
-            input: Input::default(),
-            preconditions: Preconditions::default(),
-            is_dry_run: false,
-            wants_abilities: false,
-            origin,
-        })
-        .await?;
+    // What was kept has no format: a dot belongs to the last segment.
+    let path = DirectPath::parse(&bound.row.path, |_| false)?;
+    let pairs = entity_formats::parse_pairs(query.as_bytes())?;
+    let mut request = Request::reading(path, pairs, origin);
+    first::of_format(&mut request, format, app.dispatcher.registry());
+    let reply = app.dispatcher.dispatch(&request).await?;
     if !readable::is_content(&reply) {
         return Err(Error::not_found());
     }

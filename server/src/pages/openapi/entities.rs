@@ -170,6 +170,7 @@ impl Builder<'_> {
         response.headers = [
             ("ETag", text_header("The version of the list.")),
             ("Link", text_header("The other parts of the list.")),
+            ("X-Left-Out", text_header("What a file lacks.")),
             (
                 "X-Total-Count",
                 text_header("How many there are, where that was asked for."),

@@ -20,7 +20,7 @@ use super::request::Parsed;
 use super::respond::{self, Preference};
 use super::stream::{self, Begun};
 use super::upload::Uploaded;
-use super::{Runner, bundle, etag, file, negotiate, request, said};
+use super::{Runner, bundle, etag, file, first, negotiate, request, said};
 use crate::guard::auth::http;
 use crate::operate::archive;
 use crate::web::app::App;
@@ -51,7 +51,6 @@ pub(super) async fn perform(
         Err(error) if sent.is_safe() || !matches!(runner, Runner::Apart) => return Err(error),
         Err(error) => return Err(refusal(app, exchange, path, sent, error).await),
     };
-    let exchange = &*exchange;
     if prepared.request.verb.is_safe()
         && prepared.format.name == "html"
         && let Some(tidy) = request::tidy(&prepared.request.query)
@@ -62,15 +61,27 @@ pub(super) async fn perform(
             &tidy,
         ));
     }
+    let shared = &*exchange;
     let performance = Performance {
         app,
-        exchange,
+        exchange: shared,
         path,
         prepared: &prepared,
         key: Key::of(exchange, prepared.request.verb, prepared.preferences)?,
         answer: Mutex::new(None),
     };
     match runner {
+        Runner::Apart if prepared.request.verb.is_safe() => {
+            let reply = Box::pin(app.dispatcher.dispatch(&prepared.request)).await?;
+            let (request, uri) = (&prepared.request, &exchange.parts.uri);
+            match first::of_table(request, prepared.format, &reply.body, uri) {
+                None => performance.answer(&reply).await,
+                Some(other) => {
+                    exchange.parts.uri = other;
+                    Box::pin(perform(app, exchange, path, sent, Runner::Apart)).await
+                }
+            }
+        }
         Runner::Apart => performance.run_apart().await,
         Runner::Together(atomic, preparation) => {
             Box::pin(performance.run_in(atomic, preparation)).await
@@ -98,14 +109,9 @@ async fn refusal(
     error: Error,
 ) -> Error {
     let request = Request {
-        path: path.clone(),
         verb: sent,
-        query: Vec::new(),
-        input: Input::default(),
-        preconditions: Preconditions::default(),
         is_dry_run: true,
-        wants_abilities: false,
-        origin: exchange.origin.clone(),
+        ..Request::reading(path.clone(), Vec::new(), exchange.origin.clone())
     };
     match app.dispatcher.permit(&request).await {
         Err(refused) if refused.is_refusal() => refused,
@@ -146,7 +152,7 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
     if verb != sent {
         exchange.origin.method = verb.name().into();
     }
-    let request = Request {
+    let mut request = Request {
         path: path.clone(),
         verb,
         query,
@@ -156,6 +162,7 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
         wants_abilities: format.name == "html",
         origin: exchange.origin.clone(),
     };
+    first::of_format(&mut request, format, registry);
     Ok(Prepared {
         request,
         format,
@@ -237,10 +244,6 @@ struct Performance<'a> {
 impl Performance<'_> {
     async fn run_apart(&self) -> Result<Response> {
         let request = &self.prepared.request;
-        if request.verb.is_safe() {
-            let reply = Box::pin(self.app.dispatcher.dispatch(request)).await?;
-            return self.answer(&reply).await;
-        }
         let again = Again::Request(request);
         let once = idempotency::once(self.key.as_ref(), self.app, again, async {
             let reply = self.app.dispatcher.dispatch_and(request, self).await?;

@@ -15,6 +15,7 @@ use crate::base::error;
 use crate::base::no_store;
 use crate::web::coding::data::Secret;
 
+const LEFT_OUT: HeaderName = HeaderName::from_static("x-left-out");
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
 const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
@@ -206,6 +207,8 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
             LINK,
             Some(links.join(", ").as_str()).filter(|it| !it.is_empty()),
         );
+        let cut = collection.has_more && matches!(format.name, "csv" | "ics");
+        set(headers, LEFT_OUT, cut.then_some("the end of the list"));
         let total = collection.total.map(|it| it.to_string());
         set(headers, TOTAL_COUNT, total.as_deref());
     }

@@ -23,8 +23,8 @@ const SENT: HeaderValue = HeaderValue::from_static(
 );
 /// What a page may read beside the body.
 const TOLD: HeaderValue = HeaderValue::from_static(
-    "Allow, ETag, EntityId, EntityReference, Idempotency-Replayed, Link, Location, Preference-Applied, Retry-After, \
-     X-Entity-Format, X-Entity-Prefix, X-Entity-Reference, X-Entity-URL, X-Request-Id, X-Sakai-Session, X-Total-Count",
+    "Allow, ETag, EntityId, EntityReference, Idempotency-Replayed, Link, Location, Preference-Applied, Retry-After, X-Entity-Format, \
+     X-Entity-Prefix, X-Entity-Reference, X-Entity-URL, X-Left-Out, X-Request-Id, X-Sakai-Session, X-Total-Count",
 );
 /// The time for which a browser need not ask again, in seconds.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");

@@ -38,9 +38,6 @@ pub struct AttachedFile {
 #[async_trait]
 pub trait AttachedFiles: Send + Sync {
     /// Returns the file with this id, if there is one, whoever asks.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be read.
     async fn find(&self, cx: &Context, id: &str) -> Result<Option<AttachedFile>>;
 }
 

@@ -19,9 +19,6 @@ use crate::words::error::Result;
 pub const TABLE: &str = "stored_file";
 
 /// Notes that `blob` is about to be named in the store, and that no row names it yet.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn note(cx: &Context, blob: &Blob) -> Result<()> {
     let db = cx.db()?;
     let mut sql = db.sql("INSERT INTO stored_file (blob, unnamed) VALUES (");
@@ -55,9 +52,6 @@ pub fn columns(registry: &Registry) -> Vec<BlobColumn> {
 
 /// Returns the columns that held blobs under some program and hold none under this one, each as `table.column`, and
 /// whether all of `columns` are noted. What such a column names must stay: its type is not linked now.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn unknown(cx: &Context, columns: &[BlobColumn]) -> Result<(Vec<String>, bool)> {
     let db = cx.db()?;
     let mut noted = texts(db, db.sql("SELECT name FROM stored_file_column")).await?;
@@ -68,9 +62,6 @@ pub async fn unknown(cx: &Context, columns: &[BlobColumn]) -> Result<(Vec<String
 }
 
 /// Notes that `columns` hold blobs.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn note_columns(cx: &Context, columns: &[BlobColumn]) -> Result<()> {
     let db = cx.db()?;
     for column in columns {
@@ -86,9 +77,6 @@ fn name((table, column): &BlobColumn) -> String {
 }
 
 /// Returns the next files that some row named when they were last looked at: at most `most`, behind `after`.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn named(cx: &Context, after: &str, most: u32) -> Result<Vec<String>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT blob FROM stored_file WHERE unnamed IS NULL AND blob > ");
@@ -98,9 +86,6 @@ pub async fn named(cx: &Context, after: &str, most: u32) -> Result<Vec<String>> 
 }
 
 /// Returns those of `blobs` that no row of `columns` names.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn unnamed(
     cx: &Context,
     columns: &[BlobColumn],
@@ -122,9 +107,6 @@ pub async fn unnamed(
 }
 
 /// Notes that no row names `blobs` any more.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn mark(cx: &Context, blobs: &[String]) -> Result<()> {
     let db = cx.db()?;
     let mut sql = db.sql("UPDATE stored_file SET unnamed = ");
@@ -136,9 +118,6 @@ pub async fn mark(cx: &Context, blobs: &[String]) -> Result<()> {
 }
 
 /// Returns the files that no row names since `before`, in milliseconds since 1970: at most `most`.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn over(cx: &Context, before: i64, most: u32) -> Result<Vec<String>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT blob FROM stored_file WHERE unnamed <= ");
@@ -185,9 +164,6 @@ pub async fn remove(
 }
 
 /// Notes files that are in the store and not in the book, because the unit of work that stored them was rolled back.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn adopt(cx: &Context, blobs: &[String]) -> Result<()> {
     let db = cx.db()?;
     for blob in blobs {
@@ -201,9 +177,6 @@ pub async fn adopt(cx: &Context, blobs: &[String]) -> Result<()> {
 }
 
 /// Returns those of `blobs` that are not in the book.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn strays(cx: &Context, mut blobs: Vec<String>) -> Result<Vec<String>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT blob FROM stored_file WHERE blob");

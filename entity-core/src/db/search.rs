@@ -72,9 +72,6 @@ pub fn condition(
 }
 
 /// Returns the number of rows that `statement` selects, which must have neither an order nor a window.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn count_rows(cx: &Context, mut statement: SelectStatement) -> Result<u64> {
     statement.clear_selects().expr(Expr::val(1));
     let mut counting = Query::select();

@@ -19,9 +19,6 @@ pub struct Dated {
 impl Dated {
     /// Removes rows from before `end`, at most `most` at once, and returns how many those are. An index of the column makes
     /// this cheap where there are none.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be written.
     pub async fn sweep(&self, cx: &Context, end: impl Into<Value>, most: u64) -> Result<u64> {
         let Self { table, key, column } = self;
         let db = cx.db()?;

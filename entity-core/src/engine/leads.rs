@@ -50,9 +50,6 @@ fn can_be_read(registry: &Registry, prefix: &str) -> bool {
 
 /// Returns the entities of the type `prefix` with these ids that the caller may read: none if no such type is served. For
 /// types whose entities refer to entities of others, whichever these are.
-///
-/// # Errors
-/// Returns an error if the data can't be read.
 pub async fn find(cx: &Context, prefix: &str, ids: &[String]) -> Result<Vec<Item>> {
     let registry = cx.service::<Registry>()?;
     match registry.route(prefix).and_then(|it| it.load) {
@@ -62,9 +59,6 @@ pub async fn find(cx: &Context, prefix: &str, ids: &[String]) -> Result<Vec<Item
 }
 
 /// Adds to `reply` what its reader may open of all that it refers to.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(crate) async fn add(cx: &Context, registry: &Registry, reply: &mut Reply) -> Result<()> {
     let abilities = &mut reply.abilities;
     match &reply.body {

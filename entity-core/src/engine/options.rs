@@ -49,9 +49,6 @@ macro_rules! register_options {
 
 /// Returns the entities of the type `prefix` that the caller may list, in `site` if one is given: the values of `field`, and
 /// the titles. Returns none if there are more than a form offers.
-///
-/// # Errors
-/// Returns an error if the data can't be read.
 pub async fn listed(
     cx: &Context,
     prefix: &str,

@@ -40,9 +40,6 @@ pub struct Summary {
 }
 
 /// Returns whether nobody has put anything into the database yet.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn is_empty(cx: &Context) -> Result<bool> {
     let users = user::Entity::find().select_only().column(user::Column::Id);
     let user: Option<String> = cx.db()?.first(users).await?;
@@ -53,9 +50,6 @@ pub async fn is_empty(cx: &Context) -> Result<bool> {
 
 /// Fills an empty database, with what the types in `registry` add, and returns `None` if it is not empty. Everybody has the
 /// password of which `password_hash` is the hash. Of several nodes that start at once, one does it while the others wait.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn fill(
     cx: &Context,
     password_hash: &str,

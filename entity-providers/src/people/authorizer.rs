@@ -80,9 +80,6 @@ impl RoleAuthorizer {
     }
 
     /// Tells other machines, in the unit of work of `cx`, if `events` are of changes to what decisions are made of.
-    ///
-    /// # Errors
-    /// The database can't be written.
     pub async fn record(&self, cx: &Context, events: &[Event]) -> Result<()> {
         match events.iter().any(Self::concerns) {
             true => epoch::advance(cx).await,
@@ -106,9 +103,6 @@ impl RoleAuthorizer {
     }
 
     /// Returns the facts of the user `id`. An unknown user is one who belongs nowhere.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub async fn standing(&self, cx: &Context, id: &str) -> Result<Arc<Standing>> {
         let uses_kept = self.uses_kept(cx).await?;
         if let Some(standing) = uses_kept.then(|| self.standings.get(id)).flatten() {
@@ -125,9 +119,6 @@ impl RoleAuthorizer {
     }
 
     /// Returns the facts of the site `id`, if there is one.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub async fn site(&self, cx: &Context, id: &str) -> Result<Arc<Option<SiteFacts>>> {
         let uses_kept = self.uses_kept(cx).await?;
         if let Some(facts) = uses_kept.then(|| self.sites.get(id)).flatten() {
@@ -144,26 +135,17 @@ impl RoleAuthorizer {
     }
 
     /// The title of the site `id`, if there is one.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub async fn site_title(&self, cx: &Context, id: &str) -> Result<Option<String>> {
         let facts = self.site(cx, id).await?;
         Ok((*facts).as_ref().map(|it| it.title.clone()))
     }
 
     /// The groups that the user `id` is in, of all sites.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub async fn groups_of(&self, cx: &Context, id: &str) -> Result<HashSet<String>> {
         Ok(self.standing(cx, id).await?.groups.clone())
     }
 
     /// The roles of the site `id`, each with the functions that it holds; none if there is no such site.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub async fn roles_of_realm(
         &self,
         cx: &Context,
@@ -175,17 +157,11 @@ impl RoleAuthorizer {
     }
 
     /// The functions that the caller holds in the site `id`, sorted. A super user holds all that any role holds.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub async fn functions_of_caller(&self, cx: &Context, id: &str) -> Result<BTreeSet<String>> {
         self.functions_of(cx, cx.caller().user_id(), id).await
     }
 
     /// The functions that `user` holds in the site `id`, as if they asked themselves; nobody is a stranger.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub async fn functions_of(
         &self,
         cx: &Context,

@@ -97,9 +97,6 @@ const BY_TIME: Migration = Migration::of_tables(
 );
 
 /// Notes what happened to the account of `user_id`, with the address and the path of the request.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn note(cx: &Context, kind: &str, user_id: &str) -> Result<()> {
     let origin = cx.origin();
     let event = SessionEvent {
@@ -115,9 +112,6 @@ pub async fn note(cx: &Context, kind: &str, user_id: &str) -> Result<()> {
 }
 
 /// Returns whether this was noted of the account and the address of the request within the time `within`.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn was_noted(cx: &Context, kind: &str, user_id: &str, within: TimeDelta) -> Result<bool> {
     use session_event::Column::{Address, Kind, Time, UserId};
     let noted = session_event::Entity::find()
@@ -133,9 +127,6 @@ pub async fn was_noted(cx: &Context, kind: &str, user_id: &str, within: TimeDelt
 }
 
 /// Removes events that are over half a year old, at most `most` at once, and returns how many those are.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn sweep(cx: &Context, now: DateTimeUtc, most: u64) -> Result<u64> {
     let end = (now - KEPT).timestamp_millis();
     EVENTS.sweep(cx, end, most).await

@@ -341,9 +341,6 @@ impl Read for Sites {
 }
 
 /// The site `id` with all its parts, whoever asks.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn find(cx: &Context, id: &str) -> Result<Option<Site>> {
     use sea_orm::EntityTrait;
     let row: Option<table::Model> = cx.db()?.first(table::Entity::find_by_id(id)).await?;

@@ -168,9 +168,6 @@ pub(crate) fn check() -> Result<()> {
 }
 
 /// Follows all events that are committed.
-///
-/// # Errors
-/// The database can't be read or written.
 pub(crate) async fn catch_up<F: Follow>(node: &Node) -> Result<()> {
     let origin = origin();
     let read = || {
@@ -199,9 +196,6 @@ pub(crate) struct Bounds {
 }
 
 /// Returns the bounds of the outbox, of which everything is told that has led to notifications.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(crate) async fn bounds(cx: &Context) -> Result<Bounds> {
     bounds_of(cx, Notifications::NAME).await
 }
@@ -292,9 +286,6 @@ pub(crate) async fn place(cx: &Context, name: &str) -> Result<Option<Place>> {
 }
 
 /// Moves the follower `name` to `place`.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub(crate) async fn store(cx: &Context, name: &str, place: &Place) -> Result<()> {
     let db = cx.db()?;
     let mut sql = db.sql("UPDATE follower SET position = ");
@@ -307,9 +298,6 @@ pub(crate) async fn store(cx: &Context, name: &str, place: &Place) -> Result<()>
 
 /// Returns the events behind `position` up to `end`, in order, each with its number: all, or those of sites that this
 /// condition holds for. There are at most [`EVENTS`].
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(crate) async fn events(
     cx: &Context,
     position: i64,
@@ -356,9 +344,6 @@ pub(crate) fn origin() -> Origin {
 }
 
 /// Returns the number of the first event that a follower still needs; `None` if none needs any.
-///
-/// # Errors
-/// The database can't be read.
 pub(crate) async fn first_needed(node: &Node) -> Result<i64> {
     let origin = origin();
     let sql = "SELECT coalesce(min(position) + 1, 9223372036854775807) FROM follower";

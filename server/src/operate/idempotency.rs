@@ -24,9 +24,6 @@ pub(crate) const SWEEP: u64 = 500;
 
 /// Removes some of what no longer counts at `now`, and of what is more than `most` bytes altogether; answers how many
 /// results.
-///
-/// # Errors
-/// The database can't be written.
 pub(crate) async fn sweep(cx: &Context, now: DateTime<Utc>, most: usize) -> Result<u64> {
     let beyond = oldest_that_fits(cx, most).await?;
     let over = oldest(cx, now)?;

@@ -60,9 +60,6 @@ impl Task for Keeper {
 }
 
 /// Keeps all visits that other nodes do not know of.
-///
-/// # Errors
-/// The database can't be written.
 pub(crate) async fn keep(node: &Node) -> Result<()> {
     let visits = node.dispatcher.shared().service::<Visits>()?;
     let origin = Origin {

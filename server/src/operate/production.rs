@@ -34,9 +34,6 @@ pub struct Refusal(Vec<Problem>);
 
 /// Looks at the settings, at the file they come from, and at the databases, of which `content` is the one with the
 /// content.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn inspect(config: &Config, file: Option<&Path>, content: &Db) -> Result<Findings> {
     let mut findings = inspect_outside(config, file)?;
     let mut found = database::inspect(content).await?;
@@ -79,9 +76,6 @@ pub fn inspect_outside(config: &Config, file: Option<&Path>) -> Result<Findings>
 
 /// What stands against listening on an address that strangers can reach, whatever the profile: a password in
 /// `content` that they know.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn inspect_exposure(config: &Config, content: &Db) -> Result<Option<Problem>> {
     if !config.is_exposed() {
         return Ok(None);

@@ -50,9 +50,6 @@ pub(crate) struct Aging {
 
 impl Aging {
     /// Compares `clock` with the newest rows of `storage`.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub(crate) async fn begin(storage: &Storage, clock: &dyn Clock) -> Result<Self> {
         let content = &storage.content.reader;
         let mut newest = None;
@@ -105,9 +102,6 @@ const SWEEPS: [Sweep; 5] = [
 ];
 
 /// Removes everything that is over.
-///
-/// # Errors
-/// A database can't be written.
 pub(crate) async fn sweep(node: &Node) -> Result<()> {
     let now = node.aged();
     while node.sessions().sweep(now).await? > 0 {

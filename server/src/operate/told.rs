@@ -23,9 +23,6 @@ pub(crate) struct Told {
 
 /// Returns those of `events` that are about entities of the caller's sites which the caller may read now, each with its
 /// number.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(crate) async fn to_caller(cx: &Context, events: &[(i64, Event)]) -> Result<Vec<(i64, Told)>> {
     let scope = cx.authorizer().scope(cx, VISIT).await?;
     let is_in_scope = |event: &Event| match (&scope, &event.site) {

@@ -213,9 +213,6 @@ impl App {
     }
 
     /// Makes the notifications, deliveries and figures of all events that are committed, as the service does within seconds.
-    ///
-    /// # Errors
-    /// A database can't be read or written.
     pub async fn catch_up(&self) -> Result<()> {
         follower::catch_up::<Notifications>(self).await?;
         follower::catch_up::<Deliveries>(self).await?;
@@ -223,25 +220,16 @@ impl App {
     }
 
     /// Keeps who visits which site where other nodes find it, as the service does every few seconds.
-    ///
-    /// # Errors
-    /// A database can't be written.
     pub async fn keep_visits(&self) -> Result<()> {
         presence::keep(self).await
     }
 
     /// Sends to webhooks what is due, as the service does within seconds, and returns when nothing is.
-    ///
-    /// # Errors
-    /// A database can't be read or written.
     pub async fn deliver(&self) -> Result<()> {
         webhooks::deliver(self).await
     }
 
     /// Removes what is over, as the service does every minute: sessions, audit rows, events and kept results.
-    ///
-    /// # Errors
-    /// A database can't be written.
     pub async fn sweep(&self) -> Result<()> {
         retention::sweep(self).await
     }

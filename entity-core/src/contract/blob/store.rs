@@ -34,22 +34,13 @@ pub trait BlobStore: fmt::Debug + Send + Sync {
     async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream>;
 
     /// Removes a stored file, if it is there.
-    ///
-    /// # Errors
-    /// Returns an error if the store can't be written.
     async fn delete(&self, blob: &Blob) -> Result<()>;
 
     /// Returns stored files that were stored at least so long ago, ordered by digest: at most so many, all after `after`
     /// if that is given.
-    ///
-    /// # Errors
-    /// Returns an error if the store can't be read.
     async fn list(&self, after: Option<&Blob>, most: usize, age: Duration) -> Result<Vec<Blob>>;
 
     /// Removes what was begun at least so long ago and never kept, because the service stopped meanwhile.
-    ///
-    /// # Errors
-    /// Returns an error if the store can't be written.
     async fn clean(&self, age: Duration) -> Result<()>;
 
     /// Checks that files can be stored, read and removed.
@@ -59,16 +50,10 @@ pub trait BlobStore: fmt::Debug + Send + Sync {
     async fn check(&self) -> Result<()>;
 
     /// Returns what [`set_owner`](Self::set_owner) noted last.
-    ///
-    /// # Errors
-    /// Returns an error if the store can't be read.
     async fn owner(&self) -> Result<Option<String>>;
 
     /// Notes in the store which database names its files. The service compares it with its own database at the start, so
     /// that no node stores files where the others do not find them.
-    ///
-    /// # Errors
-    /// Returns an error if the store can't be written.
     async fn set_owner(&self, owner: &str) -> Result<()>;
 }
 

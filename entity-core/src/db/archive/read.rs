@@ -27,9 +27,6 @@ pub struct Reading<'a> {
 impl<'a> Reading<'a> {
     /// Begins to read the rows of `site` in `table`. A row that belongs to another one of the same table comes behind
     /// it; otherwise they come in the order of their keys.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be read.
     pub async fn begin(
         connection: &impl ConnectionTrait,
         table: &'a ArchivedTable,
@@ -49,9 +46,6 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns the next rows: at most [`ROWS`], and none at the end.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be read.
     pub async fn next(&mut self, connection: &impl ConnectionTrait) -> Result<Vec<Entry>> {
         if self.is_over {
             return Ok(Vec::new());

@@ -159,9 +159,6 @@ pub fn arrange<C: Record>(parent: &str, children: &mut [C]) {
 }
 
 /// Reads the children of `records`, with one statement for all, into the field that `field` returns.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn read<T: Record, C: Record>(
     cx: &Context,
     records: &mut [T],
@@ -196,9 +193,6 @@ pub async fn read<T: Record, C: Record>(
 
 /// Stores `children` in the place of the `former` ones: deletes the rows that are gone, and writes those that are new or
 /// differ.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn store<C: Record>(cx: &Context, children: &[C], former: &[C]) -> Result<()> {
     let kept: HashSet<&str> = children.iter().map(Record::key).collect();
     let gone = former.iter().map(Record::key);

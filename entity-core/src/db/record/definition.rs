@@ -181,9 +181,6 @@ pub trait Record: Entity + Clone {
     fn arrange_children(&mut self) {}
 
     /// Reads the children of `records`.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be read.
     fn read_children(
         _cx: &Context,
         _records: &mut [Self],
@@ -192,9 +189,6 @@ pub trait Record: Entity + Clone {
     }
 
     /// Stores the children in the place of those of the `former` state, if there is one.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be written.
     fn store_children(
         &self,
         _cx: &Context,

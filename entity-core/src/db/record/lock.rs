@@ -10,17 +10,11 @@ use crate::words::error::Result;
 /// passed over. What was read before may have changed since: whoever counts on it reads it again.
 ///
 /// On SQLite all units of work that write come one after the other, and there is nothing to do.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn lock<T: Record>(cx: &Context, keys: &[&str]) -> Result<()> {
     select::<T>(cx, keys, " FOR NO KEY UPDATE").await
 }
 
 /// Keeps these rows from being deleted until the unit of work ends; others may change them. Otherwise as [`lock`].
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn pin<T: Record>(cx: &Context, keys: &[&str]) -> Result<()> {
     select::<T>(cx, keys, " FOR KEY SHARE").await
 }

@@ -8,9 +8,6 @@ use crate::words::error::Result;
 
 /// Deletes the entities of all registered types that are about the account `user`: those with its internal id in a field
 /// declared as `person`. Their children and the rows below them are deleted with them.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn delete_of_person(cx: &Context, user: &str) -> Result<()> {
     let registry = cx.service::<Registry>()?;
     let tables = registry.routes().filter_map(|it| it.table.map(|it| it()));

@@ -23,9 +23,6 @@ pub const MOST_PASSED: u64 = 1000;
 
 /// Returns the entity with this id, if there is one, as the caller sees it: with the answers to the questions of its
 /// [`Sight`](crate::db::Sight), and without the fields that the caller does not see.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn read<T: Record>(cx: &Context, id: &str) -> Result<Option<T>> {
     let key = T::key_of(id);
     let found = find_as(cx, |sql| {
@@ -38,9 +35,6 @@ pub async fn read<T: Record>(cx: &Context, id: &str) -> Result<Option<T>> {
 }
 
 /// Returns the entities with these ids, in any order, as [`read`] does.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn read_many<T: Record>(cx: &Context, ids: &[String]) -> Result<Vec<T>> {
     let keys: Vec<&str> = ids.iter().map(|it| T::key_of(it)).collect();
     let found = find_as(cx, |sql| {
@@ -53,9 +47,6 @@ pub async fn read_many<T: Record>(cx: &Context, ids: &[String]) -> Result<Vec<T>
 }
 
 /// Returns the entities that `select` asks for, as [`read`] does: which rows, in which order, and how many.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn find<T: Record>(cx: &Context, select: Select<T::Table>) -> Result<Vec<T>> {
     find_as(cx, |sql| write_asked::<T>(sql, &select)).await
 }
@@ -93,9 +84,6 @@ async fn find_as<T: Record>(
 
 /// Returns the entities that `select` asks for, whole and whoever asks: for what the service itself has to know. The
 /// answers to clients come from the other functions.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn load<T: Record>(cx: &Context, select: Select<T::Table>) -> Result<Vec<T>> {
     load_as(cx, |sql| write_asked::<T>(sql, &select)).await
 }
@@ -125,9 +113,6 @@ pub(super) async fn load_as<T: Record>(
 }
 
 /// Returns the entities that `search` asks for and that the caller sees, within the scope of the search.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let (statement, have_places) = placed_statement::<T>(cx, search).await?;
     let page = rows_of_list::<T>(cx, search, statement, have_places).await?;
@@ -288,9 +273,6 @@ fn write_part<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) 
 
 /// Returns the number of entities that `search` asks for and that the caller sees, within the scope of the search and
 /// whatever part of them is wanted.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn count<T: Record>(cx: &Context, search: &Search) -> Result<u64> {
     let columns = Columns::of::<T>(cx, search).await?;
     let lead = Lead::of::<T>(cx, search).await?;

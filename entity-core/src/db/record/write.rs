@@ -136,9 +136,6 @@ pub fn row<T: Record>(record: &T) -> Vec<(String, Value)> {
 
 /// Writes a column of the row with this key that is no part of what clients see: the entity keeps its version and its
 /// dates.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn note<T: Record>(
     cx: &Context,
     key: &str,

@@ -140,9 +140,6 @@ pub async fn set_scores_of_cause(
 }
 
 /// Returns whether `user` is a student of `site`: somebody who has grades there.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn is_student(cx: &Context, site: &str, user: &str) -> Result<bool> {
     let students = marking::students(cx, site, Audience::All, &BTreeSet::from([user])).await?;
     Ok(students.contains(user))

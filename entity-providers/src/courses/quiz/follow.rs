@@ -13,9 +13,6 @@ use crate::courses::gradebook::{self, ItemSpec};
 impl Quiz {
     /// Returns the ids of the first quizzes behind `after`, in their order, at which attempts have ended by themselves by
     /// `now` and were not collected: at most `most`.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be read.
     pub async fn with_ended_attempts(
         cx: &Context,
         now: DateTimeUtc,
@@ -120,9 +117,6 @@ impl Quiz {
 
     /// Takes the attempts that have ended by themselves for handed in, and tells the gradebook all scores, so that they
     /// reach it although nobody asked.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be written.
     pub async fn collect(cx: &Context, id: &str) -> Result<()> {
         db::lock::<Self>(cx, &[id]).await?;
         let mut after = String::new();
@@ -138,9 +132,6 @@ impl Quiz {
     }
 
     /// Tells the gradebook the scores of finished attempts: those of `user`, or of everybody.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be written.
     pub(super) async fn tell_scores(cx: &Context, id: &str, user: Option<&str>) -> Result<()> {
         let found: Option<Self> = db::read(cx, id).await?;
         let quiz = found.ok_or_else(Error::not_found)?;

@@ -33,9 +33,6 @@ pub struct Duty {
 /// Gives each student of the site who has none a task of the entity with the reference `cause`, and makes those that are
 /// there what `duty` says. It is written in the unit of work of `cx`, in which the entity itself is written. A site with
 /// more students than tasks are handed out to at once has none.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn follow_cause(cx: &Context, cause: &str, duty: &Duty) -> Result<()> {
     let of_cause = task::Column::Cause.eq(cause);
     let mut tasks: Vec<Task> = db::load(cx, task::Entity::find().filter(of_cause)).await?;
@@ -73,9 +70,6 @@ pub async fn follow_cause(cx: &Context, cause: &str, duty: &Duty) -> Result<()> 
 }
 
 /// Notes that `user` has done what the entity with the reference `cause` asks for.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn complete_cause(cx: &Context, cause: &str, user: &str) -> Result<()> {
     let tasks = task::Entity::find()
         .filter(task::Column::Cause.eq(cause))
@@ -92,9 +86,6 @@ pub async fn complete_cause(cx: &Context, cause: &str, user: &str) -> Result<()>
 }
 
 /// Removes the tasks of an entity that is deleted.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn forget_cause(cx: &Context, cause: &str) -> Result<()> {
     let tasks = task::Entity::delete_many().filter(task::Column::Cause.eq(cause));
     tasks.exec(cx.db()?).await?;

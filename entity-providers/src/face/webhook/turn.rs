@@ -28,9 +28,6 @@ pub(super) const TURNS: Migration = Migration::of_tables(
     ],
 );
 /// Notes that the webhook has something to send now.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn take_turn(cx: &Context, webhook: &str) -> Result<()> {
     let db = cx.db()?;
     let mut sql =
@@ -43,9 +40,6 @@ pub async fn take_turn(cx: &Context, webhook: &str) -> Result<()> {
 }
 
 /// Removes deliveries that were made over 30 days ago, at most `most` at once, and returns how many those are.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn sweep(cx: &Context, now: DateTimeUtc, most: u64) -> Result<u64> {
     let end = (now - KEPT).timestamp_millis();
     DELIVERIES.sweep(cx, end, most).await

@@ -205,9 +205,6 @@ async fn end_others(cx: &Context, site: &str) -> Result<()> {
 }
 
 /// Removes invitations that are over at `now`, a bounded number at a time; answers how many.
-///
-/// # Errors
-/// The database can't be written.
 pub async fn sweep(cx: &Context, now: DateTimeUtc) -> Result<u64> {
     let over: Vec<String> = cx
         .db()?

@@ -49,9 +49,6 @@ struct Place {
 
 /// Returns the parts of the profiles of `people` that the caller may know: by the functions that the caller holds in
 /// `site` or, without one, in any site that they share. People of whom nothing but the name may be known can be missing.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(super) async fn of(
     cx: &Context,
     people: &[String],

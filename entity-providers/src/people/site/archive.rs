@@ -146,9 +146,6 @@ pub fn tables(registry: &Registry) -> Vec<ArchivedTable> {
 }
 
 /// Returns the accounts with these internal `ids`. Those that are gone are left out.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn people(connection: &impl ConnectionTrait, ids: &[String]) -> Result<Vec<Account>> {
     use user::user::Column::{Eid, FirstName, Id, LastName, Type};
     let found: Vec<(String, String, String, String, String)> = user::user::Entity::find()
@@ -209,9 +206,6 @@ pub struct Account {
 }
 
 /// Returns what is in the place of `site`.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn find(cx: &Context, site: &str) -> Result<State> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT progress FROM site_import WHERE site_id = ");
@@ -250,9 +244,6 @@ pub async fn note(cx: &Context, site: &str, progress: &Progress) -> Result<()> {
 }
 
 /// Sets the columns of `site` that were shut: each as the table and the column, with its value.
-///
-/// # Errors
-/// The database can't be written.
 pub async fn open(
     cx: &Context,
     site: &str,
@@ -269,9 +260,6 @@ pub async fn open(
 }
 
 /// Returns whether the file that `column` names is stored. It then stays for an hour, whether a row names it or not.
-///
-/// # Errors
-/// The database can't be written.
 pub async fn touch(cx: &Context, column: &str) -> Result<bool> {
     let db = cx.db()?;
     let mut sql = db.sql("UPDATE stored_file SET unnamed = ");
@@ -288,9 +276,6 @@ pub async fn touch(cx: &Context, column: &str) -> Result<bool> {
 /// Returns the internal ids of `people` by those in the archive, and the number of accounts that were made: whoever has
 /// none here gets one that is shut and has no password, so that what they did keeps its author. An administrator opens
 /// it.
-///
-/// # Errors
-/// The database can't be read or written.
 pub async fn accounts(
     cx: &Context,
     people: &[Account],

@@ -65,9 +65,6 @@ impl PinnedSites {
     }
 
     /// Returns the site `id` alone, whoever asks, with the place of the tool `tool` in it.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub async fn of_site(cx: &Context, id: &str, tool: &str) -> Result<Self> {
         Self::find(cx, tool, ("WHERE s.id = ", id)).await
     }

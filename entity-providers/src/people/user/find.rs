@@ -9,9 +9,6 @@ use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use super::{User, known, user};
 
 /// The account with the internal id `id`, whole and whoever asks.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn find(cx: &Context, id: &str) -> Result<Option<User>> {
     let found = db::load(cx, user::Entity::find_by_id(id)).await?;
     Ok(found.into_iter().next())
@@ -51,9 +48,6 @@ pub(crate) fn lower(column: user::Column) -> Expr {
 }
 
 /// The account that `username` names for a login: an external id, or a verified e-mail address that only one account has.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn credentials(cx: &Context, username: &str) -> Result<Option<User>> {
     // No account has such a name, and PostgreSQL does not even take the question.
     if username.contains('\0') {
@@ -102,18 +96,12 @@ fn choose(accounts: &[User], name: &str) -> Option<String> {
 }
 
 /// Notes that the user `id`, if there is one, has just logged in. That is no change to the user.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
     db::note::<User>(cx, id, "last_login", cx.now().timestamp_millis()).await
 }
 
 /// Keeps a stronger hash of the password that the user `id`, if there is one, has already. That is no change to the
 /// user.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn keep_hash(cx: &Context, id: &str, hash: &str) -> Result<()> {
     if let Some(old) = find(cx, id)
         .await?

@@ -60,9 +60,6 @@ pub(crate) async fn note(cx: &Context, hash: &str) -> Result<()> {
 }
 
 /// Notes that everybody knows the password of the account `id`.
-///
-/// # Errors
-/// The database can't be written.
 pub async fn note_account(cx: &Context, id: &str) -> Result<()> {
     let account = find(cx, id).await?;
     match account.as_ref().and_then(|it| it.password_hash.expose()) {
@@ -93,9 +90,6 @@ pub struct KnownAccounts {
 
 /// The accounts in the database of `connection` that can be used and of which it was noted that everybody knows the
 /// password. Nothing is hashed for it.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn known_accounts(connection: &impl ConnectionTrait) -> Result<KnownAccounts> {
     let mut sql = Sql::new(
         connection.get_database_backend(),
@@ -124,9 +118,6 @@ pub struct Suspect {
 }
 
 /// The accounts of super users in the database of `connection` that changed last, no more than `most`.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn superusers(connection: &impl ConnectionTrait, most: u64) -> Result<Vec<Suspect>> {
     let mut sql = Sql::new(
         connection.get_database_backend(),

@@ -225,9 +225,6 @@ async fn patiently(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
 }
 
 /// Leaves `tasks` to be done when the transaction of `connection` is over.
-///
-/// # Errors
-/// The database refuses a statement.
 pub(crate) async fn add(connection: &impl ConnectionTrait, tasks: Vec<Task>) -> Result<(), DbErr> {
     connection.execute_unprepared(CREATE).await?;
     for task in tasks {
@@ -248,9 +245,6 @@ pub(crate) async fn add(connection: &impl ConnectionTrait, tasks: Vec<Task>) -> 
 }
 
 /// Leaves `tasks`, which fold text, to be done in all rows whose folded text is more than ASCII.
-///
-/// # Errors
-/// The database refuses a statement.
 pub(crate) async fn fold_anew(
     connection: &impl ConnectionTrait,
     tasks: Vec<Task>,
@@ -270,9 +264,6 @@ pub(crate) async fn fold_anew(
 }
 
 /// Notes that the text of the registered types is to be folded anew, which [`types_follow`] tells.
-///
-/// # Errors
-/// The database refuses a statement.
 pub(crate) async fn let_types_follow(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
     add(
         connection,
@@ -282,9 +273,6 @@ pub(crate) async fn let_types_follow(connection: &impl ConnectionTrait) -> Resul
 }
 
 /// Returns whether it was noted that the text of the registered types is to be folded anew, and takes the note away.
-///
-/// # Errors
-/// The database refuses a statement.
 pub(super) async fn types_follow(transaction: &DatabaseTransaction) -> Result<bool, DbErr> {
     // A role that only serves may not even create a table that is there.
     if !has_table(transaction, TABLE).await? {
@@ -334,9 +322,6 @@ pub(super) async fn drop_column(
 }
 
 /// Returns the work that is left.
-///
-/// # Errors
-/// The database can't be read.
 pub(crate) async fn left<'c, C>(connection: &'c C) -> Result<Vec<Task>, DbErr>
 where
     C: ConnectionTrait,

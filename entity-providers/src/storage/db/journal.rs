@@ -12,9 +12,6 @@ pub const LARGE_JOURNAL: u64 = 64 * 1024 * 1024;
 /// Writes the journal of a SQLite file back and cuts it, if it is larger than `most` bytes. A statement that reads
 /// what is older than the journal's end keeps it from that for as long as it runs; it is waited for as long as for
 /// any lock, and the next call tries again. Whether it was cut.
-///
-/// # Errors
-/// The database can't be reached.
 pub async fn shrink_journal(db: &Db, most: u64) -> Result<bool> {
     let Some(file) = &db.file else {
         return Ok(false);

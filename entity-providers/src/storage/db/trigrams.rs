@@ -96,9 +96,6 @@ pub async fn finish_index(db: &Db, registry: &Registry) -> Result<()> {
 }
 
 /// Returns what the index of searches lacks: `None` if it is whole.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub async fn unindexed(db: &Db, registry: &Registry) -> Result<Option<Unindexed>> {
     match db.reader.get_database_backend() {
         DbBackend::Postgres => server::unindexed(db, registry).await,

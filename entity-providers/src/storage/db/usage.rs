@@ -74,9 +74,6 @@ pub(super) async fn lacks(
 
 /// How many accounts and sites have something else than is counted for them. Everything is counted anew, as it is at
 /// one instant, and nobody waits for it.
-///
-/// # Errors
-/// The database can't be read.
 pub async fn miscounted(db: &Db) -> Result<i64> {
     let transaction = db.reader.begin().await?;
     let definitions: Vec<_> = definitions(&transaction).await?.into_values().collect();

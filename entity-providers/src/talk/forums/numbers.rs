@@ -32,9 +32,6 @@ pub(super) struct Numbers {
 
 /// Counts the messages whose `column` is one of `keys`, by that column, with one statement. A key without messages is
 /// left out.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(super) async fn by(
     cx: &Context,
     column: &str,

@@ -13,9 +13,6 @@ use crate::base::personal::ANONYMOUS;
 
 /// Makes the notifications of `event`, of at most `most` people: in the order of their internal ids, beginning behind
 /// `after`. Returns the last of them if there may be more. The notifications of an entity that was deleted are removed.
-///
-/// # Errors
-/// Returns an error if the database can't be read or written.
 pub async fn follow(
     cx: &Context,
     event: &Event,

@@ -14,9 +14,6 @@ const NOTIFICATIONS: Dated = Dated {
 
 /// Removes notifications of events that are over half a year old, at most `most` at once, and returns how many those
 /// are.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn sweep(cx: &Context, now: DateTimeUtc, most: u64) -> Result<u64> {
     let end = (now - KEPT).timestamp_millis();
     NOTIFICATIONS.sweep(cx, end, most).await

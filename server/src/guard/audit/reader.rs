@@ -67,9 +67,6 @@ pub(crate) struct AuditReader {
 
 impl AuditReader {
     /// Reads no more than `most` rows: those in `content`, and those in the file beside it if there is one.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub(crate) async fn new(
         content: &Db,
         beside: Option<&Db>,
@@ -89,9 +86,6 @@ impl AuditReader {
     }
 
     /// The next rows; none when there are no more.
-    ///
-    /// # Errors
-    /// The database can't be read.
     pub(crate) async fn next(&mut self) -> Result<Vec<Told>> {
         let mut page = Vec::new();
         while page.len() < PAGE.min(self.left) {

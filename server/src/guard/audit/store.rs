@@ -61,9 +61,6 @@ impl AuditStore {
     }
 
     /// Stores `rows` in one transaction.
-    ///
-    /// # Errors
-    /// The database can't be written.
     pub async fn insert(&self, rows: &[AuditRow]) -> Result<()> {
         let transaction = Transaction::begin(&self.db, &self.faults).await?;
         let mut left = rows;
@@ -78,9 +75,6 @@ impl AuditStore {
     }
 
     /// Stores `row` in somebody else's transaction.
-    ///
-    /// # Errors
-    /// The database can't be written.
     pub async fn insert_in(
         &self,
         transaction: &impl ConnectionTrait,

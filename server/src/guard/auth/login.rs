@@ -189,9 +189,6 @@ impl Login {
     }
 
     /// Ends `session`, which is answered with `answered`.
-    ///
-    /// # Errors
-    /// The database can't be reached.
     pub async fn logout(
         &self,
         session: &Session,

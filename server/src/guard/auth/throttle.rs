@@ -106,18 +106,12 @@ impl Throttle {
     }
 
     /// Returns the time for which `subject` still has to wait; `None` if it may try now.
-    ///
-    /// # Errors
-    /// The database can't be reached.
     pub async fn wait(&self, cx: &Context, subject: &Subject) -> Result<Option<TimeDelta>> {
         let row = Entity::find_by_id(&subject.key).one(cx.db()?).await?;
         Ok(row.and_then(|it| self.left(subject.kind, &it, cx.steady())))
     }
 
     /// Counts a failure of `subject`.
-    ///
-    /// # Errors
-    /// The database can't be reached.
     pub async fn failed(&self, cx: &Context, subject: &Subject) -> Result<()> {
         // Locked, so that failures at the same time count one by one.
         let before = Entity::find_by_id(&subject.key)
@@ -136,9 +130,6 @@ impl Throttle {
     }
 
     /// Forgets the failures of `subject`, who has shown to be who they say.
-    ///
-    /// # Errors
-    /// The database can't be reached.
     pub async fn forget(&self, cx: &Context, subject: &Subject) -> Result<()> {
         Entity::delete_by_id(subject.key.clone())
             .exec(cx.db()?)
@@ -147,9 +138,6 @@ impl Throttle {
     }
 
     /// Removes counts that are forgotten anyway at `now`, a bounded number at a time; answers how many.
-    ///
-    /// # Errors
-    /// The database can't be reached.
     pub async fn sweep(&self, cx: &Context, now: DateTime<Utc>) -> Result<u64> {
         let memory = self.options.memory.num_milliseconds();
         let fading = self

@@ -132,9 +132,6 @@ impl Sessions {
     }
 
     /// The living session with the id that a client presents. This does not count as a use of it.
-    ///
-    /// # Errors
-    /// The store can't be reached.
     pub async fn find(&self, presented: &SessionId) -> Result<Option<Arc<Session>>> {
         let id = presented.hash();
         if let Some(session) = self.believed.get(&id) {
@@ -152,9 +149,6 @@ impl Sessions {
     }
 
     /// The living session with this public name.
-    ///
-    /// # Errors
-    /// The store can't be reached.
     pub async fn find_by_handle(&self, cx: &Context, handle: &str) -> Result<Option<Arc<Session>>> {
         let found = self.store.find_by_handle(cx, handle).await?;
         Ok(found.and_then(|it| self.living(Arc::new(it))))
@@ -194,9 +188,6 @@ impl Sessions {
     }
 
     /// Keeps a new session in the unit of work of `cx`.
-    ///
-    /// # Errors
-    /// The store can't be reached.
     pub async fn create(&self, cx: &Context, session: &Session) -> Result<()> {
         let ended = self
             .store
@@ -209,9 +200,6 @@ impl Sessions {
     }
 
     /// Ends the session `id` in the unit of work of `cx`; answers whether there was one.
-    ///
-    /// # Errors
-    /// The store can't be reached.
     pub async fn end(&self, cx: &Context, id: IdHash) -> Result<bool> {
         let was_there = self.store.end(cx, id).await?;
         self.forget(id);
@@ -220,9 +208,6 @@ impl Sessions {
 
     /// Ends all sessions of a user, but the one with the handle `but`, in the unit of work of `cx`: after a change of
     /// the password, or when the account is disabled, deleted or less than it was.
-    ///
-    /// # Errors
-    /// The store can't be reached.
     pub async fn end_all_of_user(
         &self,
         cx: &Context,
@@ -238,9 +223,6 @@ impl Sessions {
 
     /// Ends the sessions of all users whose credentials changed, in the unit of work of `cx` that tells so
     /// by `events`.
-    ///
-    /// # Errors
-    /// The store can't be reached.
     pub async fn follow(&self, cx: &Context, events: &[Event]) -> Result<()> {
         for event in events.iter().filter(|it| it.kind == CREDENTIALS) {
             if let Some(user) = event.reference.strip_prefix("/user/") {
@@ -278,9 +260,6 @@ impl Sessions {
     }
 
     /// Removes sessions that are over at `now` from the store, a bounded number at a time.
-    ///
-    /// # Errors
-    /// The store can't be reached.
     pub async fn sweep(&self, now: DateTime<Utc>) -> Result<u64> {
         self.store
             .remove_expired(now, self.options.max_lifetime)

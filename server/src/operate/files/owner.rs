@@ -48,9 +48,6 @@ pub(crate) async fn claim(store: &dyn BlobStore, place: &str, content: &Db) -> R
 }
 
 /// Returns which database `store` belongs to.
-///
-/// # Errors
-/// Returns an error if the store can't be read.
 pub(crate) async fn owner(store: &dyn BlobStore) -> Result<Option<String>> {
     let noted = store.owner().await?;
     Ok(noted.filter(|it| !it.is_empty()))

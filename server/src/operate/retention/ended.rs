@@ -19,9 +19,6 @@ const QUIZZES: usize = 200;
 pub(crate) struct Collected(Mutex<String>);
 
 /// Collects at some of the quizzes what has ended by `now`. A quiz that fails is told in the log, and tried again.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(super) async fn collect(node: &Node, now: DateTime<Utc>) -> Result<()> {
     let after = node.collected.get();
     let most = i64::try_from(QUIZZES).unwrap_or(i64::MAX);

@@ -23,9 +23,6 @@ impl Storage {
 
     /// Gives the space back that nothing is stored in any more, a little at a time. Files that were made before the
     /// service could do so stay as large as they are.
-    ///
-    /// # Errors
-    /// The database can't be written.
     pub(crate) async fn shrink(&self) -> Result<()> {
         for file in self.files() {
             let mut free = number(file, "PRAGMA freelist_count").await?;
@@ -44,9 +41,6 @@ impl Storage {
     }
 
     /// Moves what is in the journals into the files, so that each file alone is whole.
-    ///
-    /// # Errors
-    /// The database can't be written.
     pub async fn checkpoint(&self) -> Result<()> {
         for file in self.files() {
             if number(file, "PRAGMA wal_checkpoint(TRUNCATE)").await? > 0 {
@@ -59,9 +53,6 @@ impl Storage {
     }
 
     /// Moves what is in the journals into the files, and closes them.
-    ///
-    /// # Errors
-    /// The database can't be written.
     pub async fn close(self) -> Result<()> {
         self.checkpoint().await?;
         self.audit_of_reads.db().clone().close().await?;

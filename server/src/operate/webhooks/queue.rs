@@ -60,9 +60,6 @@ pub(super) enum Next {
 
 /// Returns webhooks that have something to send and that nobody serves, those first that were last served the longest
 /// time ago; none of `hosts`.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(super) async fn waiting(cx: &Context, hosts: &[String]) -> Result<Vec<Turn>> {
     let now = cx.now().timestamp_millis();
     let db = cx.db()?;
@@ -87,9 +84,6 @@ pub(super) async fn waiting(cx: &Context, hosts: &[String]) -> Result<Vec<Turn>>
 }
 
 /// Returns whether an active webhook has something to send, whether it is served or not.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(super) async fn is_due(cx: &Context) -> Result<bool> {
     let db = cx.db()?;
     let mut sql = db.sql(
@@ -103,9 +97,6 @@ pub(super) async fn is_due(cx: &Context) -> Result<bool> {
 }
 
 /// Leases the webhook, and returns the name of the lease unless somebody else was faster.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub(super) async fn lease(cx: &Context, webhook: &str) -> Result<Option<String>> {
     let now = cx.now().timestamp_millis();
     let lease = cx.new_id();
@@ -134,9 +125,6 @@ async fn keep(cx: &Context, turn: &Turn) -> Result<bool> {
 }
 
 /// Returns the first delivery of the webhook that is due, if the webhook is active.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
 pub(super) async fn next(cx: &Context, webhook: &str) -> Result<Option<Due>> {
     let db = cx.db()?;
     let mut sql = db.sql(
@@ -174,9 +162,6 @@ pub(super) async fn next(cx: &Context, webhook: &str) -> Result<Option<Due>> {
 }
 
 /// Writes down what became of the delivery `id`, and returns whether the lease is still ours.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub(super) async fn record(cx: &Context, turn: &Turn, id: &str, outcome: &Outcome) -> Result<bool> {
     if !keep(cx, turn).await? {
         return Ok(false);
@@ -215,9 +200,6 @@ pub(super) async fn record(cx: &Context, turn: &Turn, id: &str, outcome: &Outcom
 }
 
 /// Ends the lease, and notes when the webhook has something to send next.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub(super) async fn release(cx: &Context, turn: &Turn) -> Result<()> {
     // Whoever adds a delivery waits for this row, or is waited for: so the next statement sees it.
     if !keep(cx, turn).await? {

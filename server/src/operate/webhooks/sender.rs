@@ -76,9 +76,6 @@ impl Task for Sender {
 }
 
 /// Sends what is due, and returns when nothing is.
-///
-/// # Errors
-/// A database can't be read or written.
 pub(crate) async fn deliver(node: &Node) -> Result<()> {
     loop {
         send_due(node).await?;

@@ -178,9 +178,6 @@ impl Feed {
 
 /// Revokes the feeds of all users whose passwords changed and who did not keep them, in the unit of work of `cx` that
 /// tells so by `events`.
-///
-/// # Errors
-/// The store can't be reached.
 pub(crate) async fn follow(cx: &Context, events: &[Event]) -> Result<()> {
     let is_of_feeds = |it: &&Event| {
         let ends = it.details.get(user::ENDS_FEEDS);

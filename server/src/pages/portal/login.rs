@@ -110,9 +110,6 @@ pub(super) fn ask(visit: &Visit<'_>) -> Result<Response> {
 }
 
 /// Logs out, if there is a session, and leads to where one logs in.
-///
-/// # Errors
-/// The database can't be reached.
 pub(super) async fn log_out(visit: Visit<'_>) -> Result<Response> {
     let Visit { app, exchange, .. } = visit;
     let Some(session) = &exchange.session else {

@@ -44,9 +44,6 @@ pub(super) struct Source {
 
 impl Source {
     /// Begins behind the event `behind`, or with what happens from now on.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be read.
     pub(super) async fn begin(
         app: &App,
         origin: Origin,

@@ -43,9 +43,6 @@ pub(super) async fn visits(cx: &Context, site: &str) -> Result<HashMap<String, i
 }
 
 /// Keeps these visits where other nodes find them, by one statement. Those of sites and accounts that are gone are left out.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn keep(cx: &Context, visits: &[Visit]) -> Result<()> {
     if visits.is_empty() {
         return Ok(());
@@ -71,9 +68,6 @@ pub async fn keep(cx: &Context, visits: &[Visit]) -> Result<()> {
 }
 
 /// Removes visits that are over, at most `most` at once, and returns how many those are.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn sweep(cx: &Context, now: DateTimeUtc, most: u64) -> Result<u64> {
     let end = Visits::since(now).timestamp_millis();
     VISITS.sweep(cx, end, most).await

@@ -36,9 +36,6 @@ pub(super) async fn counted(
 }
 
 /// Adds `events` to the figures of their sites and days. Those of sites that are gone are left out.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn count<'a>(cx: &Context, events: impl Iterator<Item = &'a Event>) -> Result<()> {
     let mut added: BTreeMap<(&str, String, &str), i64> = BTreeMap::new();
     for event in events {
@@ -62,9 +59,6 @@ pub async fn count<'a>(cx: &Context, events: impl Iterator<Item = &'a Event>) ->
 }
 
 /// Removes the figures of days that are over five years ago, at most `most` rows at once, and returns how many those are.
-///
-/// # Errors
-/// Returns an error if the database can't be written.
 pub async fn sweep(cx: &Context, now: DateTimeUtc, most: u64) -> Result<u64> {
     match now.date_naive().checked_sub_days(Days::new(KEPT)) {
         Some(end) => FIGURES.sweep(cx, end.to_string(), most).await,

@@ -307,13 +307,15 @@ async fn open_assignment(client: &Client) -> String {
 }
 
 async fn with_file(client: &Client, path: &str, fields: &[(String, String)]) -> Answer {
-    let mut body = String::new();
-    for (name, value) in fields {
-        body.push_str(&format!(
-            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
-        ));
-    }
-    body.push_str(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\"\r\n\r\n\r\n--{BOUNDARY}--\r\n"));
+    let own = fields
+        .iter()
+        .map(|(name, value)| (format!("name=\"{name}\""), value.as_str()));
+    let file = ("name=\"file\"; filename=\"\"".to_owned(), "");
+    let part = |(head, value): (String, &str)| {
+        format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n\r\n{value}\r\n")
+    };
+    let parts: Vec<_> = own.chain([file]).map(part).collect();
+    let body = format!("{}--{BOUNDARY}--\r\n", parts.concat());
     client
         .send(
             Method::POST,

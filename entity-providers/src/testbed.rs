@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use entity_core::blob::{Blob, BlobStore, BlobWriter, Blobs, ByteStream};
+use entity_core::blob::{Blob, BlobStore, BlobWriter, Blobs, Opened};
 use entity_core::context::Shared;
 use entity_core::db::{AttachedFileService, Db};
 use entity_core::engine::{DirectPath, Dispatcher, Request};
 use entity_core::reply::{Body, Effect, Item};
 use entity_core::testing::{KeptEvents, origin, shared};
 use entity_core::unit::{Mode, Store};
-use entity_core::{Caller, Context, DateTimeUtc, Error, IfMatch, Input, Registry, Result, Verb};
+use entity_core::{Caller, Context, DateTimeUtc, IfMatch, Input, Registry, Result, Verb};
 use futures::future::BoxFuture;
 use sea_orm::{EntityTrait, IntoActiveModel};
 use serde_json::{Map, Value, json};
@@ -52,8 +52,8 @@ impl BlobStore for Nowhere {
         Ok(Box::new(Self))
     }
 
-    async fn open(&self, _blob: &Blob, _range: Range<u64>) -> Result<ByteStream> {
-        Err(Error::not_found())
+    async fn open(&self, _blob: &Blob, _range: Range<u64>) -> Result<Option<Opened>> {
+        Ok(None)
     }
 
     async fn delete(&self, _blob: &Blob) -> Result<()> {

@@ -82,6 +82,15 @@ impl BucketServer {
         found
     }
 
+    /// The file with the object at this path below the prefix.
+    pub fn place(&self, object: &str) -> PathBuf {
+        self.folder
+            .path()
+            .join(BUCKET)
+            .join("a/prefix")
+            .join(object)
+    }
+
     /// The files that the service keeps for uploads in parts which did not come to their end.
     pub fn parts(&self) -> Vec<PathBuf> {
         let bucket = self.folder.path().join(BUCKET);

@@ -13,6 +13,7 @@ mod bundle;
 mod media;
 mod receive;
 mod store;
+mod whole;
 
 use std::fmt;
 
@@ -25,7 +26,9 @@ pub use bundle::{Bundle, Bundled};
 pub use media::{OCTETS, file_name, media_type};
 pub(crate) use receive::ReceiveRoute;
 pub use receive::{Receive, Reception, Target, Upload};
-pub use store::{BlobStore, BlobWriter, Blobs, ByteStream, Incoming, Received};
+pub use store::{
+    BlobStore, BlobWriter, Blobs, ByteStream, FILE_DAMAGED, Incoming, Opened, Received, damaged,
+};
 
 /// The length of a SHA-256 digest in bytes.
 const DIGEST: usize = 32;

@@ -9,6 +9,7 @@ pub(crate) mod migrate;
 mod pool;
 mod pooler;
 mod stop;
+mod survey;
 mod tables;
 mod trigrams;
 mod type_migrations;
@@ -35,6 +36,7 @@ pub use connect::{connect, connect_with, look, look_at_file, make_file, make_pri
 pub use journal::{LARGE_JOURNAL, shrink_journal};
 pub use migrate::{lacks, migrate};
 pub use pool::Pools;
+pub use survey::Survey;
 pub(crate) use tables::PARENTS;
 pub use tables::ensure_tables;
 pub use trigrams::{Unindexed, begin_index, finish_index, mend_index, unindexed};

@@ -270,7 +270,7 @@ pub fn beside_content(url: &str, ending: &str) -> Result<Option<PathBuf>> {
     Ok(content.map(|it| with_ending(&it, ending)))
 }
 
-fn with_ending(file: &Path, ending: &str) -> PathBuf {
+pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(ending);
     name.into()

@@ -222,6 +222,11 @@ fn given(settings: &Settings) -> Result<Given, Failure> {
     })
 }
 
+/// Tells how many files are done.
+fn tell_files(count: usize) {
+    say(&format!("looked at {count} files"));
+}
+
 /// Says `text` on the standard output. If nobody listens there, nobody misses it.
 fn say(text: &str) {
     drop(writeln!(std::io::stdout(), "{text}"));

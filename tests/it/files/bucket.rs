@@ -18,6 +18,7 @@ use tests::bucket::{BUCKET, BucketServer, KEY};
 use tests::process::{service, text};
 use tests::{Backend, Database, OnBackend as _, TestApp, app, both};
 
+use super::backup::place;
 use super::{Gallery, draw, drawn, route};
 
 /// Beyond what is sent at once.
@@ -242,7 +243,7 @@ async fn rel_12_a_node_with_a_folder_of_its_own_does_not_start(app: TestApp) {
 
 impl Gallery {
     /// The service, whose files move into the bucket.
-    async fn in_bucket(self, server: &BucketServer) -> Self {
+    pub(super) async fn in_bucket(self, server: &BucketServer) -> Self {
         let database = self.0.into_database();
         let id = fs::read_to_string(database.folder().join("files/database"));
         let store = in_bucket(server).await;
@@ -265,41 +266,47 @@ async fn a_backup_holds_the_files_of_a_bucket() {
     let file = folder.join("backup.db");
     storage::backup(app.0.database().url(), &file, false, |_| {}).expect("a backup");
     let store = Blobs::new(in_bucket(&server).await);
-    assert_eq!(copy::backup(&store, &file).await.expect("its files"), 1);
+    let registry = app.0.service().dispatcher.registry().clone();
+    let made = copy::backup(&store, &file, &registry, |_| {}).await;
+    assert_eq!(made.expect("its files").count, 1);
     assert!(!copy::of_backup(&file).join("new").exists());
+    let restore = async |to: &Blobs| copy::restore(&file, to, None, &registry, |_| {}).await;
     let owner = store.store().owner().await.expect("an answer");
-    let refused = copy::restore(&file, &elsewhere(&folder, Some("another")).await, None).await;
+    let refused = restore(&elsewhere(&folder, Some("another")).await).await;
     let refused = refused.expect_err("it is another database's");
     assert!(
         refused.message().contains("those of another database"),
         "{refused}"
     );
     let other = elsewhere(&folder, None).await;
-    assert_eq!(copy::restore(&file, &other, None).await.expect("files"), 1);
+    assert_eq!(restore(&other).await.expect("files").count, 1);
     assert_eq!(other.store().owner().await.expect("an answer"), owner);
     let blob = Blob::of(b"in the bucket");
-    assert_eq!(
-        other.read(&blob, 99).await.expect("the file"),
-        b"in the bucket"
-    );
     let second = BucketServer::start().await;
     let second = Blobs::new(in_bucket(&second).await);
-    assert_eq!(copy::restore(&file, &second, None).await.expect("files"), 1);
-    assert_eq!(
-        second.read(&blob, 99).await.expect("the file"),
-        b"in the bucket"
-    );
-    let path = blob.digest();
-    let path = copy::of_backup(&file)
-        .join(path.get(..2).expect("digits"))
-        .join(format!("{path}.13"));
+    assert_eq!(restore(&second).await.expect("files").count, 1);
+    for store in [&other, &second] {
+        let bytes = store.read(&blob, 99).await.expect("the file");
+        assert_eq!(bytes, b"in the bucket");
+    }
+    let path = place(&copy::of_backup(&file), b"in the bucket");
     fs::write(path, b"in the mucket").expect("room");
     let third = BucketServer::start().await;
     let third = Blobs::new(in_bucket(&third).await);
-    let refused = copy::restore(&file, &third, None)
-        .await
-        .expect_err("it is damaged");
-    assert!(refused.message().contains("is damaged"), "{refused}");
+    let damaged = restore(&third).await.expect("what is whole");
+    let told = damaged.damage().expect("a file");
+    assert!(
+        told.contains("\"a.png\" in the site \"Biology 101: Cells and Life\""),
+        "{told}"
+    );
+    assert!(told.ends_with("has other bytes"), "{told}");
+    // A copy in the bucket is read too, and made anew.
+    let damaged = format!("files/{}.13", blob.digest());
+    fs::write(server.place(&damaged), b"in the mucket").expect("room");
+    assert_eq!(restore(&store).await.expect("an answer").damaged.len(), 1);
+    assert!(store.check(&Blob::of(b"none"), true).await.is_err());
+    server.stop();
+    assert!(restore(&store).await.is_err());
 }
 
 async fn elsewhere(folder: &std::path::Path, owner: Option<&str>) -> Blobs {

@@ -1,13 +1,20 @@
 //! Downloads: whole and in parts, conditional, and shown by browsers only where that is safe.
 
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use entity_core::blob::Blob;
 use http::header::{
     ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
     CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED, RANGE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, Method, Request, StatusCode};
+use tests::bucket::BucketServer;
 use tests::{Answer, Client, both};
 
+use super::backup::place;
 use super::{Gallery, drawn, send};
 
 async fn with(client: &Client, path: &str, headers: &[(HeaderName, &str)]) -> Answer {
@@ -160,4 +167,79 @@ async fn a_file_that_is_replaced_while_it_is_sent_is_sent_to_its_end() {
     assert_eq!(app.stored(), 1);
     read.extend(body.collect().await.expect("the rest").to_bytes());
     assert!(read == first);
+}
+
+/// The answers to a request for all of the file and for a part of it.
+async fn asked(client: &Client, path: &str) -> [Option<StatusCode>; 2] {
+    let mut answers = [None; 2];
+    for (answer, range) in answers.iter_mut().zip(["", "bytes=1-2"]) {
+        let request = Request::builder()
+            .uri(client.address() + path)
+            .header(RANGE, range);
+        let sent = client
+            .try_send(request.body(axum::body::Body::empty()).expect("a request"))
+            .await;
+        // A transfer that breaks off is no answer.
+        *answer = sent.ok().map(|it| it.status);
+    }
+    answers
+}
+
+const SERVED: [Option<StatusCode>; 2] = [Some(StatusCode::OK), Some(StatusCode::PARTIAL_CONTENT)];
+const REFUSED: [Option<StatusCode>; 2] = [Some(StatusCode::SERVICE_UNAVAILABLE); 2];
+
+/// Asserts what becomes of a file whose bytes are at `place` when these change.
+async fn is_sent_while_it_is_whole(teacher: &Client, path: &str, place: &Path) {
+    let bytes = fs::read(place).expect("a file");
+    let mut time = UNIX_EPOCH;
+    let mut write = |bytes: &[u8]| {
+        fs::write(place, bytes).expect("room");
+        // Stores tell the time in seconds, and tests are quick.
+        time += Duration::from_mins(1);
+        let file = fs::OpenOptions::new().write(true).open(place);
+        file.and_then(|it| it.set_modified(time))
+            .expect("it was just written");
+    };
+    let large = [None, REFUSED[1]];
+    let other = if bytes.len() > 8 << 20 {
+        large
+    } else {
+        REFUSED
+    };
+    assert_eq!(asked(teacher, path).await, SERVED);
+    write(&[&bytes[1..], b"?"].concat());
+    assert_eq!(asked(teacher, path).await, other, "other bytes");
+    write(&bytes[1..]);
+    assert_eq!(asked(teacher, path).await, REFUSED, "too short");
+    fs::remove_file(place).expect("it was there");
+    assert_eq!(asked(teacher, path).await, REFUSED, "gone");
+    write(&bytes);
+    assert_eq!(asked(teacher, path).await, SERVED, "it is back");
+}
+
+both! {
+async fn y10_a_file_with_other_bytes_is_not_served(app: Gallery) {
+    let teacher = app.teacher().await;
+    let folder = app.0.database().folder().join("files");
+    for bytes in [b"small".to_vec(), vec![7; 300 << 10], vec![7; (8 << 20) + 1]] {
+        let path = drawn(&teacher, "a.png", &bytes).await + "/picture";
+        is_sent_while_it_is_whole(&teacher, &path, &place(&folder, &bytes)).await;
+    }
+    let bytes = b"never sent before";
+    let path = drawn(&teacher, "a.png", bytes).await + "/picture";
+    fs::write(place(&folder, bytes), b"never sent before?").expect("room");
+    let refused = teacher.get(&path).await;
+    assert!(refused.text().contains("file_damaged"), "{refused:?}");
+}
+
+async fn y10_a_file_of_a_bucket_with_other_bytes_is_not_served(app: Gallery) {
+    let server = BucketServer::start().await;
+    let app = app.in_bucket(&server).await;
+    let teacher = app.0.user("instructor1").await;
+    for bytes in [b"small".to_vec(), vec![7; 300 << 10], vec![7; (8 << 20) + 1]] {
+        let path = drawn(&teacher, "a.png", &bytes).await + "/picture";
+        let name = format!("files/{}.{}", Blob::of(&bytes).digest(), bytes.len());
+        is_sent_while_it_is_whole(&teacher, &path, &server.place(&name)).await;
+    }
+}
 }

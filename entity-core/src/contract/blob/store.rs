@@ -1,8 +1,9 @@
 //! Where the bytes of files are stored.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,10 +14,40 @@ use sha2::{Digest as _, Sha256};
 
 use super::Blob;
 use crate::contract::context::{Context, Shared};
-use crate::words::error::{Error, Result};
+use crate::words::error::{Error, ErrorKind, Result};
+
+/// The [code](Error::code) of the error for a stored file that is missing or has other bytes.
+pub const FILE_DAMAGED: &str = "file_damaged";
 
 /// The bytes of a file, piece by piece.
 pub type ByteStream = BoxStream<'static, Result<Bytes>>;
+
+/// A stored file that was opened.
+pub struct Opened {
+    /// The number of bytes of the file, as the store has it.
+    pub size: u64,
+    /// The mark that changes when something writes the file.
+    pub mark: String,
+    /// The bytes of the part.
+    pub pieces: ByteStream,
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Opened({} bytes)", self.size)
+    }
+}
+
+/// Creates the error for a stored file of which this is wrong.
+pub fn damaged(what: impl Into<String>) -> Error {
+    let told =
+        "the file is damaged and is not sent: ask the administrators to put it back from a backup";
+    let error = Error::new(ErrorKind::Unavailable, told).with_code(FILE_DAMAGED);
+    error.with_source(what.into())
+}
+
+/// The files that are whole, each with the mark that it had when it was read.
+pub(super) type Seen = HashMap<Blob, String>;
 
 /// A store of files by their digest. A service has one, which all its nodes share.
 #[async_trait]
@@ -27,11 +58,12 @@ pub trait BlobStore: fmt::Debug + Send + Sync {
     /// Returns an error if nothing can be written.
     async fn begin(&self) -> Result<Box<dyn BlobWriter>>;
 
-    /// Opens this part of a stored file.
+    /// Opens this part of a stored file. Returns `None` if the file is not there. The bytes of a file that has another
+    /// number of them than `blob` says are not used.
     ///
     /// # Errors
-    /// Returns an error if the file is not there or can't be read.
-    async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream>;
+    /// Returns an error if the file can't be read.
+    async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<Option<Opened>>;
 
     /// Removes a stored file, if it is there.
     async fn delete(&self, blob: &Blob) -> Result<()>;
@@ -82,17 +114,23 @@ pub trait BlobWriter: Send + Sync {
 
 /// The store of a service, as its parts use it.
 #[derive(Clone, Debug)]
-pub struct Blobs(Arc<dyn BlobStore>);
+pub struct Blobs {
+    store: Arc<dyn BlobStore>,
+    pub(super) seen: Arc<Mutex<Seen>>,
+}
 
 impl Blobs {
     /// Creates the access to `store`.
     pub fn new(store: impl BlobStore + 'static) -> Self {
-        Self(Arc::new(store))
+        Self {
+            store: Arc::new(store),
+            seen: Arc::default(),
+        }
     }
 
     /// Returns the store itself.
     pub fn store(&self) -> &dyn BlobStore {
-        &*self.0
+        &*self.store
     }
 
     /// Begins to receive a file.
@@ -101,18 +139,10 @@ impl Blobs {
     /// Returns an error if nothing can be written.
     pub async fn begin(&self) -> Result<Incoming> {
         Ok(Incoming {
-            writer: self.0.begin().await?,
+            writer: self.store.begin().await?,
             hash: Sha256::new(),
             size: 0,
         })
-    }
-
-    /// Opens a part of a stored file. The part must lie within the file.
-    ///
-    /// # Errors
-    /// Returns an error if the file can't be read.
-    pub async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream> {
-        self.0.open(blob, range).await
     }
 
     /// Reads a whole file into memory.
@@ -125,12 +155,9 @@ impl Blobs {
                 "the file has more than {most} bytes"
             )));
         }
-        let stream = self.open(blob, 0..blob.size()).await?;
-        let whole = stream.try_fold(Vec::new(), async |mut whole, piece| {
-            whole.extend_from_slice(&piece);
-            Ok(whole)
-        });
-        whole.await
+        let pieces = self.open(blob, 0..blob.size()).await?;
+        let pieces: Vec<Bytes> = pieces.try_collect().await?;
+        Ok(pieces.concat())
     }
 }
 

@@ -109,20 +109,6 @@ pub fn holds_table(path: &Path, name: &str) -> Result<bool> {
     has_table(&open(path)?, name)
 }
 
-/// The stored files that rows of the database at `path` name, as columns hold them; none if it is older than these.
-///
-/// # Errors
-/// The file can't be read.
-pub fn stored_files(path: &Path) -> Result<Vec<String>> {
-    let connection = open(path)?;
-    if !has_table(&connection, "stored_file")? {
-        return Ok(Vec::new());
-    }
-    let mut statement = connection.prepare("SELECT blob FROM stored_file WHERE unnamed IS NULL")?;
-    let rows = statement.query_map([], |row| row.get(0))?;
-    Ok(rows.collect::<std::result::Result<_, _>>()?)
-}
-
 /// Returns the mark that tells the database at `path` from all others, if it has one.
 ///
 /// # Errors

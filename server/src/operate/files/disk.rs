@@ -6,15 +6,15 @@
 use std::fs;
 use std::io::{self, ErrorKind, SeekFrom, Write as _};
 use std::ops::Range;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
-use entity_core::blob::{Blob, BlobStore, BlobWriter, ByteStream};
+use entity_core::blob::{Blob, BlobStore, BlobWriter, Opened, damaged};
 use entity_core::{Error, Result};
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use rustix::io::Errno;
 use tokio::fs::{File, OpenOptions};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _, BufWriter};
@@ -37,29 +37,25 @@ pub struct DiskStore {
 }
 
 impl DiskStore {
+    /// Returns the store in `folder`, which may not be there: then no file is.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
     /// Opens the store in `folder`, which is made if it is not there.
     ///
     /// # Errors
     /// Returns an error if it can't be made.
     pub async fn open(folder: PathBuf) -> Result<Self> {
-        let store = Self { folder };
+        let store = Self::at(folder);
         make_folder(store.folder.join(NEW)).await?;
         Ok(store)
     }
 
-    /// Removes the folder of files that are being written, if there are none.
-    ///
-    /// # Errors
-    /// Returns an error if the folder can't be written.
-    pub async fn close(self) -> Result<()> {
-        let new = self.folder.join(NEW);
-        let removed = in_thread(move || match fs::remove_dir(new) {
-            Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => {
-                unless_missing(Err(error))
-            }
-            _ => Ok(()),
-        });
-        removed.await.map_err(unwritable)
+    /// Removes the folder of files that are being written, if there are none, and that of the store if it has none.
+    pub async fn close(self) {
+        let remove = move || fs::remove_dir(self.folder.join(NEW)).and(fs::remove_dir(self.folder));
+        drop(in_thread(remove).await);
     }
 
     fn path(&self, blob: &Blob) -> PathBuf {
@@ -106,8 +102,12 @@ impl BlobStore for DiskStore {
         }))
     }
 
-    async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream> {
-        let mut file = File::open(self.path(blob)).await.map_err(unreadable)?;
+    async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<Option<Opened>> {
+        let mut file = match File::open(self.path(blob)).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(unreadable)?,
+        };
+        let found = file.metadata().await.map_err(unreadable)?;
         file.set_max_buf_size(PIECE);
         file.seek(SeekFrom::Start(range.start))
             .await
@@ -129,7 +129,13 @@ impl BlobStore for DiskStore {
             let left = left.saturating_sub(u64::try_from(most).unwrap_or(left));
             Ok(Some((piece.freeze(), (file, left))))
         });
-        Ok(Box::pin(pieces))
+        let written = (found.mtime(), found.mtime_nsec());
+        let changed = (found.ctime(), found.ctime_nsec());
+        Ok(Some(Opened {
+            size: found.len(),
+            mark: format!("{} {written:?} {changed:?}", found.ino()),
+            pieces: pieces.boxed(),
+        }))
     }
 
     async fn delete(&self, blob: &Blob) -> Result<()> {
@@ -331,7 +337,10 @@ pub(super) async fn in_thread<T: Send + 'static>(
 }
 
 fn unreadable(error: io::Error) -> Error {
-    failed("a stored file can't be read now: try again", error)
+    match Errno::from_io_error(&error) {
+        Some(Errno::IO) => damaged(format!("can't be read: {error}")),
+        _ => failed("a stored file can't be read now: try again", error),
+    }
 }
 
 /// The failure to write a file. Where there is no room, trying again soon does not help.
@@ -373,8 +382,8 @@ mod tests {
         let blob = put(&store, b"0123456789").await;
         assert_eq!(put(&store, b"0123456789").await, blob);
         let other = put(&store, b"").await;
-        let part = store.open(&blob, 2..5).await.unwrap();
-        let part: Vec<Bytes> = part.try_collect().await.unwrap();
+        let part = store.open(&blob, 2..5).await.unwrap().unwrap();
+        let part: Vec<Bytes> = part.pieces.try_collect().await.unwrap();
         assert_eq!(part.concat(), b"234");
         let mut all = [blob, other];
         all.sort_unstable();
@@ -386,7 +395,7 @@ mod tests {
         for _ in 0..2 {
             store.delete(&blob).await.unwrap();
         }
-        assert!(store.open(&blob, 0..1).await.is_err());
+        assert!(store.open(&blob, 0..1).await.unwrap().is_none());
     }
 
     #[tokio::test]

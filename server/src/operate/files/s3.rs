@@ -14,9 +14,9 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use entity_core::blob::{Blob, BlobStore, BlobWriter, ByteStream};
+use entity_core::blob::{Blob, BlobStore, BlobWriter, Opened};
 use entity_core::{Error, Result};
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::{StreamExt as _, TryStreamExt as _};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::multipart::{MultipartStore as _, PartId};
 use object_store::path::Path;
@@ -276,17 +276,28 @@ impl BlobStore for S3Store {
         }))
     }
 
-    async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream> {
-        if range.is_empty() {
-            return Ok(stream::empty().boxed());
+    async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<Option<Opened>> {
+        let part = (!range.is_empty()).then(|| GetRange::Bounded(range.clone()));
+        let is_part = part.is_some();
+        let asked = GetOptions::new().with_head(!is_part).with_range(part);
+        let error = match self.client().get_opts(&self.path(blob), asked).await {
+            Ok(found) => {
+                return Ok(Some(Opened {
+                    size: found.meta.size,
+                    mark: format!("{:?} {}", found.meta.e_tag, found.meta.last_modified),
+                    pieces: found.into_stream().map_err(unreadable).boxed(),
+                }));
+            }
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(error) if !is_part => return Err(unreadable(error)),
+            Err(error) => error,
+        };
+        // A file that is shorter than it should be has no such part.
+        let whole = self.open(blob, 0..0).await?;
+        match whole.as_ref().is_some_and(|it| it.size == blob.size()) {
+            true => Err(unreadable(error)),
+            false => Ok(whole),
         }
-        let asked = GetOptions::new().with_range(Some(GetRange::Bounded(range.clone())));
-        let found = self.client().get_opts(&self.path(blob), asked).await;
-        let found = found.map_err(unreadable)?;
-        if found.range != range {
-            return Err(Error::internal("a stored file is shorter than it was"));
-        }
-        Ok(found.into_stream().map_err(unreadable).boxed())
     }
 
     async fn delete(&self, blob: &Blob) -> Result<()> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use entity_core::{Error, Registry, Result};
 use entity_providers::storage::db::{self, offline};
 
-use super::{AUDIT, Storage, sqlite_file, url_of};
+use super::{AUDIT, Storage, sqlite_file, url_of, with_ending};
 
 /// Where a backup keeps the audit rows of reads.
 const READS: &str = "audit_of_reads";
@@ -37,11 +37,11 @@ pub fn backup(url: &str, file: &Path, is_forced: bool, mut tell: impl FnMut(u64)
     if file.exists() && !is_forced {
         return Err(exists(file));
     }
-    let part = beside(file, ".part");
+    let part = with_ending(file, ".part");
     remove(&part)?;
     db::make_private(&part)?;
     let done = offline::copy(&content, &part, &mut tell)
-        .and_then(|()| copy_reads(&beside(&content, AUDIT), &part))
+        .and_then(|()| copy_reads(&with_ending(&content, AUDIT), &part))
         .and_then(|()| check(&part))
         .and_then(|()| place(&part, file, is_forced));
     if done.is_err() {
@@ -58,7 +58,7 @@ pub fn backup(url: &str, file: &Path, is_forced: bool, mut tell: impl FnMut(u64)
 /// that uses it.
 pub async fn restore(url: &str, file: &Path, is_forced: bool, registry: &Registry) -> Result<()> {
     let content = may_restore(url, file, is_forced)?;
-    let part = beside(&content, ".part");
+    let part = with_ending(&content, ".part");
     remove_database(&part)?;
     db::make_private(&part)?;
     let done = unpack(file, &part, registry).await;
@@ -69,7 +69,7 @@ pub async fn restore(url: &str, file: &Path, is_forced: bool, registry: &Registr
     // Left-over journals would be taken for those of the new files.
     remove_database(&content)?;
     for ending in [AUDIT, ""] {
-        rename(&beside(&part, ending), &beside(&content, ending))?;
+        rename(&with_ending(&part, ending), &with_ending(&content, ending))?;
     }
     sync_folder(&content)
 }
@@ -115,9 +115,9 @@ async fn unpack(file: &Path, part: &Path, registry: &Registry) -> Result<()> {
     // As it is, it lacks what a newer version of the service has added, and the second file.
     let storage = Storage::open(&url_of(part), registry).await?;
     storage.close().await?;
-    offline::move_table(part, READS, &beside(part, AUDIT), "audit")?;
+    offline::move_table(part, READS, &with_ending(part, AUDIT), "audit")?;
     for ending in ["", AUDIT] {
-        let file = File::open(beside(part, ending));
+        let file = File::open(with_ending(part, ending));
         file.and_then(|it| it.sync_all())
             .map_err(|error| failed("can't store the database", &error))?;
     }
@@ -184,7 +184,7 @@ fn private(file: &Path) -> Result<()> {
 fn remove_database(path: &Path) -> Result<()> {
     for file in ["", AUDIT] {
         for journal in ["-wal", "-shm", "-journal", ""] {
-            remove(&beside(path, &format!("{file}{journal}")))?;
+            remove(&with_ending(path, &format!("{file}{journal}")))?;
         }
     }
     Ok(())
@@ -201,12 +201,6 @@ fn remove(path: &Path) -> Result<()> {
 
 fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| failed("can't put the file in its place", &error))
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 fn exists(file: &Path) -> Error {

@@ -177,10 +177,10 @@ pub(super) enum Command {
         file: PathBuf,
     },
     /// Tell what is set to something else than the default, and what is wrong with the settings or with the database. Every
-    /// page of a SQLite database is read.
+    /// page of a SQLite database is read, and the files are counted.
     #[command(after_help = "Example:\n  lectern doctor --config lectern.toml --profile production")]
     Doctor {
-        /// Also compare every index with its table, which takes longer.
+        /// Also compare every index with its table and every stored file with its digest, which takes longer.
         #[arg(long)]
         integrity: bool,
         /// Also show the settings that are as they were, and all entity types.

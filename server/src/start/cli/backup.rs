@@ -4,7 +4,7 @@ use std::path::Path;
 
 use entity_core::Registry;
 
-use super::{Failure, say};
+use super::{Failure, say, tell_files};
 use crate::base::config::Config;
 use crate::operate::files::{self, copy};
 use crate::operate::storage;
@@ -22,14 +22,10 @@ pub(super) async fn backup(config: &Config, file: &Path, is_forced: bool) -> Res
         }
     })?;
     let store = files::connect(config).await?;
-    let count = copy::backup(&store, file).await?;
-    if count > 0 {
-        let folder = copy::of_backup(file);
-        let place = files::place(config)?;
-        say(&format!(
-            "copied {count} files of {place} to {}",
-            folder.display()
-        ));
+    let registry = Registry::from_inventory()?;
+    let survey = copy::backup(&store, file, &registry, tell_files).await?;
+    if let Some(damage) = survey.damage() {
+        return Err(format!("the backup lacks files, and has all else: {damage}").into());
     }
     say(&format!("the backup is complete: {}", file.display()));
     Ok(())
@@ -40,17 +36,13 @@ pub(super) async fn restore(config: &Config, file: &Path, is_forced: bool) -> Re
     let registry = Registry::from_inventory()?;
     let url = config.database.expose();
     storage::may_restore(url, file, is_forced)?;
-    // The database is to name no file that is not there.
     let store = files::connect(config).await?;
     let replaced = storage::beside_content(url, "")?.filter(|it| it.is_file());
-    let count = copy::restore(file, &store, replaced.as_deref()).await?;
-    if count > 0 {
-        say(&format!(
-            "copied {count} files to {}",
-            files::place(config)?
-        ));
-    }
+    let survey = copy::restore(file, &store, replaced.as_deref(), &registry, tell_files).await?;
     storage::restore(url, file, is_forced, &registry).await?;
     say("the database is restored and up to date");
-    Ok(())
+    match survey.damage() {
+        None => Ok(()),
+        Some(damage) => Err(format!("the backup lacks files; the rest is there: {damage}").into()),
+    }
 }

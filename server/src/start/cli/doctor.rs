@@ -4,18 +4,20 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use entity_core::Registry;
+use entity_core::blob::Blobs;
 use entity_core::db::Db;
+use entity_providers::storage::db::Survey;
 
-use super::{Failure, USAGE, explain, fail, say, serve, tell};
+use super::{Failure, USAGE, explain, fail, say, serve, tell, tell_files};
 use crate::base::config::{Config, Loaded, Profile, Source};
-use crate::operate::files;
+use crate::operate::files::{self, DiskStore};
 use crate::operate::production::{self, Findings};
 use crate::operate::storage;
 
 /// How much it looks at, and tells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
-    /// Every index is compared with its table.
+    /// Every index is compared with its table, and every stored file with its digest.
     pub(super) integrity: bool,
     /// True if settings that nobody set are shown too, and all entity types.
     pub(super) all: bool,
@@ -70,7 +72,7 @@ fn check(config: &Config, file: Option<&Path>, options: Options) -> Result<Vec<S
         .build()?;
     runtime.block_on(async {
         match look(config, &registry, options.integrity).await {
-            Ok(content) => inspect(config, file, &content).await,
+            Ok((content, damage)) => inspect(config, file, &content, damage).await,
             Err(problem) => {
                 let outside = production::inspect_outside(config, file)?;
                 let outside = judge(config.profile, outside, false);
@@ -80,8 +82,12 @@ fn check(config: &Config, file: Option<&Path>, options: Options) -> Result<Vec<S
     })
 }
 
-/// The database, if it is there and lacks nothing.
-async fn look(config: &Config, registry: &Registry, is_thorough: bool) -> Result<Db, String> {
+/// The database, if it is there and lacks nothing, and which stored files are not whole.
+async fn look(
+    config: &Config,
+    registry: &Registry,
+    is_thorough: bool,
+) -> Result<(Db, Option<String>), String> {
     let look = storage::look(config.database.expose(), registry, is_thorough).await;
     let look = look.map_err(|it| format!("database: {}", explain(&it)))?;
     if !look.lacks.is_empty() {
@@ -90,6 +96,12 @@ async fn look(config: &Config, registry: &Registry, is_thorough: bool) -> Result
             look.lacks.join(", ")
         ));
     }
+    let survey = survey(config, registry, &look.content, is_thorough).await;
+    let survey = survey.map_err(|it| format!("files: {}", explain(&it)))?;
+    let (count, damaged) = (survey.count, survey.damaged.len());
+    say(&format!(
+        "files: {count} that rows name, {damaged} of them not whole"
+    ));
     let wrong = entity_providers::storage::db::miscounted(&look.content).await;
     match wrong.map_err(|it| format!("database: {}", explain(&it)))? {
         0 => say("database: reached and up to date"),
@@ -101,23 +113,39 @@ async fn look(config: &Config, registry: &Registry, is_thorough: bool) -> Result
     if let Some(lack) = unindexed.map_err(|it| format!("database: {}", explain(&it)))? {
         say(&format!("database: {lack}"));
     }
-    Ok(look.content)
+    Ok((look.content, survey.damage()))
+}
+
+/// Looks at the stored files, and reads them if it `is_thorough`.
+async fn survey(
+    config: &Config,
+    registry: &Registry,
+    content: &Db,
+    is_thorough: bool,
+) -> entity_core::Result<Survey> {
+    let store = &match config.files_url {
+        Some(_) => files::connect(config).await?,
+        None => Blobs::new(DiskStore::at(files::folder(config)?.unwrap_or_default())),
+    };
+    let look = async |blob| store.check(&blob, is_thorough).await;
+    Survey::of(content, registry, look, tell_files).await
 }
 
 async fn inspect(
     config: &Config,
     file: Option<&Path>,
     content: &Db,
+    damage: Option<String>,
 ) -> Result<Vec<String>, Failure> {
     let findings = production::inspect(config, file, content).await?;
     let is_fit = findings.refused.is_empty();
     let exposure = production::inspect_exposure(config, content).await?;
     let exposure = exposure.map(|it| serve::refuse_to_listen(config, &it));
     let judged = judge(config.profile, findings, exposure.is_none());
-    if is_fit {
+    if is_fit && damage.is_none() {
         say("fit for production");
     }
-    Ok([exposure, judged].into_iter().flatten().collect())
+    Ok([damage, exposure, judged].into_iter().flatten().collect())
 }
 
 /// Tells what was found. Only the profile `production` is against it; whether there is nothing else, the verdict says.

@@ -73,7 +73,11 @@ impl Fault {
     /// Returns the error that the client receives.
     pub(super) fn to_error(self) -> Error {
         match self {
-            Self::Full => Error::unavailable("the storage is full", 30).with_code("storage_full"),
+            Self::Full => Error::unavailable(
+                "the storage is full: reading works, and writing does when the operators have made room",
+                30,
+            )
+            .with_code("storage_full"),
             Self::ReadOnly => Error::unavailable("the storage can only be read at the moment", 30)
                 .with_code("storage_read_only"),
             Self::Broken => broken(),

@@ -91,15 +91,18 @@ impl Health {
     }
 
     /// From now on `/readyz` tells that `part` does not work as it should, and why. Requests are still wanted.
-    pub fn degrade(&self, part: &'static str, reason: &'static str) {
-        self.parts().insert(part, reason);
+    /// Returns true if it did work until now.
+    pub fn degrade(&self, part: &'static str, reason: &'static str) -> bool {
+        let before = self.parts().insert(part, reason);
         self.show(part, true);
+        before.is_none()
     }
 
     /// `part` works again.
     pub fn restore(&self, part: &'static str) {
-        self.parts().remove(part);
-        self.show(part, false);
+        if self.parts().remove(part).is_some() {
+            self.show(part, false);
+        }
     }
 
     /// What does not work as it should, one line for each part; empty if all is well.

@@ -10,7 +10,7 @@ pub(crate) mod sweep;
 use std::path::PathBuf;
 
 use entity_core::blob::Blobs;
-use entity_core::{Error, Result};
+use entity_core::{Error, ErrorKind, Result};
 
 use crate::base::config::Config;
 use crate::operate::storage;
@@ -63,13 +63,22 @@ pub async fn connect(config: &Config) -> Result<Blobs> {
     Ok(Blobs::new(DiskStore::open(folder).await?))
 }
 
-/// Opens the store of a service with `config` and checks that it works.
+/// Opens the store of a service with `config` and checks that it works. Where there is no room, files can be read.
 ///
 /// # Errors
-/// Returns an error if files can't be stored there.
+/// Returns an error if files can't be stored there for another reason.
 pub async fn open(config: &Config) -> Result<Blobs> {
     let blobs = connect(config).await?;
-    blobs.store().check().await?;
+    match blobs.store().check().await {
+        Err(error) if error.kind() == ErrorKind::InsufficientStorage => {
+            let place = place(config)?;
+            tracing::error!(
+                place,
+                "there is no room for files in {place}: uploads are refused until somebody makes some"
+            );
+        }
+        checked => checked?,
+    }
     Ok(blobs)
 }
 

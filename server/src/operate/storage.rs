@@ -5,6 +5,7 @@ mod keep;
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
@@ -12,6 +13,7 @@ use std::str::FromStr as _;
 use entity_core::db::{Db, Faults, Groups, Lanes, is_at_rest};
 use entity_core::{Error, ErrorKind, Registry, Result};
 use entity_providers::storage::db::{Pools, begin_index, offline};
+use rustix::fs::statvfs;
 use sea_orm::sqlx::Sqlite;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
@@ -115,7 +117,11 @@ pub fn claim(url: &str) -> Result<Claim> {
         told(text).with_source(error)
     })?;
     match file.try_lock() {
-        Ok(()) => Ok(Claim(Some(file))),
+        Ok(()) => {
+            // What can't be kept is missed by nobody yet.
+            drop(reserve(&file, is_full(&path)));
+            Ok(Claim(Some(file)))
+        }
         Err(TryLockError::WouldBlock) => Err(told(format!(
             "another service serves the database {}: stop it first, or name another file in the setting `database`",
             content.display()
@@ -128,6 +134,21 @@ pub fn claim(url: &str) -> Result<Claim> {
             );
             Ok(Claim(Some(file)))
         }
+    }
+}
+
+/// Returns whether less than a megabyte is free on the disk of `path`.
+pub(crate) fn is_full(path: &Path) -> bool {
+    // A file system in memory may have no limit of its own.
+    statvfs(path)
+        .is_ok_and(|it| it.f_blocks > 0 && it.f_bavail.saturating_mul(it.f_frsize) < 1 << 20)
+}
+
+/// Keeps bytes in the lock file for a start on a full disk: SQLite can't open a file without some, not even to read it.
+fn reserve(mut file: &File, is_full: bool) -> io::Result<()> {
+    match is_full {
+        true => file.set_len(0),
+        false => file.write_all(&vec![0; RESERVE]),
     }
 }
 
@@ -227,6 +248,8 @@ pub(crate) fn damage_behind(
 const JOURNAL: &str = "16777216";
 /// What the name of the file ends in that a service has locked. The file itself may stay.
 const LOCK: &str = ".lock";
+/// The number of bytes in that file.
+const RESERVE: usize = 512 << 10;
 /// What the name of the file with the audit rows of reads ends in.
 const AUDIT: &str = ".audit";
 
@@ -333,6 +356,17 @@ async fn beside(url: &str) -> Result<Db> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn y11_a_start_on_a_full_disk_has_the_room_that_was_kept_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::create(folder.path().join("lock")).unwrap();
+        for (is_full, kept) in [(false, 512 << 10), (true, 0), (true, 0)] {
+            reserve(&file, is_full).unwrap();
+            assert_eq!(file.metadata().unwrap().len(), kept);
+        }
+        assert!(!is_full(Path::new("/nowhere")));
+    }
 
     #[test]
     fn x52_a_file_is_served_by_one_service_at_a_time() {

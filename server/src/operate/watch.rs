@@ -1,4 +1,4 @@
-//! The task that tries the database.
+//! The task that tries the database, and looks whether disks have room.
 
 use std::fmt;
 use std::sync::Weak;
@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::base::supervise::Task;
 use crate::operate::node::{Inner, Node};
+use crate::operate::{files, storage};
 
 /// The time for which the database is left alone between two tries.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -70,6 +71,25 @@ impl Watch {
             _ => {}
         }
         self.did_answer = does_answer;
+        let database = storage::beside_content(node.config.database.expose(), "");
+        let places = [
+            ("database", database),
+            ("files.folder", files::folder(&node.config)),
+        ];
+        for (setting, place) in places {
+            let full = place.ok().flatten().filter(|it| storage::is_full(it));
+            match full.as_ref().map(|it| it.display()) {
+                Some(place)
+                    if node
+                        .health
+                        .degrade(setting, "the disk is full: writes are refused") =>
+                {
+                    tracing::error!(%place, setting, "the disk of {place} is full: make room; writes are refused until then");
+                }
+                Some(_) => {}
+                None => node.health.restore(setting),
+            }
+        }
     }
 }
 

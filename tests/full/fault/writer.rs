@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use axum::body::Body;
-use http::header::RETRY_AFTER;
+use http::header::{COOKIE, RETRY_AFTER};
 use http::{Request, StatusCode};
 use rusqlite::Connection;
 use serde_json::json;
@@ -57,6 +57,11 @@ impl Writer {
     /// The same with another process, which serves the same database.
     pub(super) async fn move_to(&mut self, process: &Process) {
         self.client = log_in(process).await;
+    }
+
+    /// The same with another process, which serves the same database and knows the session with this cookie.
+    pub(super) fn become_known(&mut self, process: &Process, cookie: &str) {
+        self.client = Client::on_port(process.port()).with_header(COOKIE, cookie);
     }
 
     /// Who reads.

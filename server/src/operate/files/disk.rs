@@ -348,8 +348,9 @@ pub(super) fn unwritable(error: io::Error) -> Error {
     let errno = Errno::from_io_error(&error);
     match errno {
         Some(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => {
-            Error::insufficient_storage("there is no room for the file on this service")
-                .with_source(error)
+            let told =
+                "there is no room for the file on this service: ask its operators to make some";
+            Error::insufficient_storage(told).with_source(error)
         }
         _ => failed("the file can't be stored now: try again", error),
     }

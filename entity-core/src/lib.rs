@@ -215,7 +215,7 @@ pub mod engine {
     pub use builder::RouteBuilder;
     pub use dispatch::{Dispatcher, Finish};
     pub use given_back::given_back;
-    pub use hold::{Timer, WriteLimit};
+    pub use hold::{Holders, Timer, WriteLimit};
 }
 
 pub use contract::{

@@ -19,6 +19,7 @@ mod conformance;
 mod cors;
 mod csrf;
 mod direct;
+mod endless;
 mod event_stream;
 mod events;
 mod feeds;

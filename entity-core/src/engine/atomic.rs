@@ -67,6 +67,7 @@ impl<'d> Atomic<'d> {
     ) -> Result<Reply> {
         self.check()?;
         self.cx.turn_to(&request.origin, preparation);
+        self.hold.turn_to(request);
         self.cx.serve(&request.input.uploads);
         let work = run_and_record(self.dispatcher, &self.cx, request, finish);
         let done = self.hold.during(work).await;
@@ -148,6 +149,7 @@ impl<'d> Atomic<'d> {
             dispatcher,
             cx,
             events,
+            hold,
             mut turn,
             ..
         } = self;
@@ -158,7 +160,7 @@ impl<'d> Atomic<'d> {
                 drop(turn);
             }
             Ended::Later(outcome) => {
-                drop(turn);
+                drop((hold, turn));
                 outcome.await?;
                 publish(dispatcher, end, &events);
             }

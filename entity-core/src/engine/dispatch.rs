@@ -18,7 +18,7 @@ use crate::contract::registry::{Call, Registry, Route};
 use crate::contract::reply::Reply;
 use crate::contract::turn::{Turn, Turns};
 use crate::engine::atomic::Atomic;
-use crate::engine::hold::{Hold, WriteLimit};
+use crate::engine::hold::{Hold, Holders, WriteLimit};
 use crate::engine::leads;
 use crate::engine::options;
 use crate::words::error::{Error, ErrorKind, Result};
@@ -41,6 +41,7 @@ pub struct Dispatcher {
     shared: Arc<Shared>,
     limit: Option<WriteLimit>,
     turns: Option<Arc<dyn Turns>>,
+    holders: Holders,
 }
 
 /// A hook that runs in the unit of work of a writing request, before the commit, and can still reject the request.
@@ -79,6 +80,7 @@ impl Dispatcher {
             shared: shared.into(),
             limit: None,
             turns: None,
+            holders: Holders::default(),
         }
     }
 
@@ -100,6 +102,11 @@ impl Dispatcher {
     /// Returns the registry of providers.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// Returns the units of work that hold the right to write.
+    pub fn holders(&self) -> &Holders {
+        &self.holders
     }
 
     /// Returns what all units of work share, such as the clock and the authorizer.
@@ -342,7 +349,8 @@ impl Dispatcher {
             (false, _) => Mode::Write,
         };
         let cx = self.begin(origin, mode).await?;
-        let hold = Hold::begin(self.limit.as_ref(), cx.unit.is_joined(), &origin.reading);
+        let (limit, is_joined) = (self.limit.as_ref(), cx.unit.is_joined());
+        let hold = Hold::begin(limit, is_joined, origin, &self.holders);
         Ok(Atomic::new(self, cx, hold, turn))
     }
 

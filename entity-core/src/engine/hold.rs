@@ -4,15 +4,17 @@
 //! of work that takes too long is therefore ended, between two of its steps or in the middle of one, and rolled back.
 //! This crate has no timer of its own: the service provides one.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, Either, select};
 
+use crate::contract::request::{Origin, Request};
 use crate::words::error::{Error, ErrorKind, Result};
-use crate::words::large::{Hurry, Reading};
+use crate::words::large::Hurry;
 
 /// A timer on a clock that never jumps.
 pub trait Timer: Send + Sync {
@@ -43,6 +45,47 @@ impl fmt::Debug for WriteLimit {
     }
 }
 
+/// The units of work that hold the right to write at present. All clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Holders(Arc<Mutex<Book>>);
+
+#[derive(Debug, Default)]
+struct Book {
+    /// Each with the instant since which it holds the right, and what it does.
+    held: BTreeMap<u64, (Instant, String)>,
+    /// The instant at which the last one ended.
+    ended: Option<Instant>,
+}
+
+impl Holders {
+    /// Returns what the unit of work does that holds the right for longest, if none has come to its end for longer than
+    /// `length` until `now`: a hook of a type that loops without waiting for anything is one that nothing can end.
+    pub fn stalled(&self, now: Instant, length: Duration) -> Option<String> {
+        let book = self.book();
+        let (since, work) = book.held.values().next()?;
+        let last = book.ended.map_or(*since, |it| it.max(*since));
+        (now.saturating_duration_since(last) > length).then(|| work.clone())
+    }
+
+    /// Notes that a unit of work, which does this, holds the right since `now`. Returns its number.
+    fn enter(&self, work: String, now: Instant) -> u64 {
+        let held = &mut self.book().held;
+        let number = held.last_key_value().map_or(0, |it| it.0 + 1);
+        held.insert(number, (now, work));
+        number
+    }
+
+    fn leave(&self, number: u64, now: Instant) {
+        let mut book = self.book();
+        book.held.remove(&number);
+        book.ended = Some(now);
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The time for which one unit of work holds the right to write.
 pub(crate) struct Hold {
     /// The end of the time; `None` if there is no limit.
@@ -50,6 +93,9 @@ pub(crate) struct Hold {
     is_over: bool,
     /// True if the unit of work joined the transaction of others, whose COMMIT waits for it.
     is_joined: bool,
+    holders: Holders,
+    /// Its number among these.
+    number: u64,
     /// Keeps the request from waiting for anything else while it holds the right to write.
     _hurry: Hurry,
 }
@@ -63,9 +109,15 @@ struct End {
 }
 
 impl Hold {
-    /// Starts the time under `limit` for the request whose bytes `reading` counts. The time is shorter for a unit of
+    /// Starts the time under `limit` for a unit of work of `origin`, one of `holders`. The time is shorter for a unit of
     /// work that joined the transaction of others.
-    pub(crate) fn begin(limit: Option<&WriteLimit>, is_joined: bool, reading: &Reading) -> Self {
+    pub(crate) fn begin(
+        limit: Option<&WriteLimit>,
+        is_joined: bool,
+        origin: &Origin,
+        holders: &Holders,
+    ) -> Self {
+        let work = format!("`{} {}`", origin.method, origin.path);
         let end = |limit: &WriteLimit| {
             let length = match is_joined {
                 true => limit.length.min(limit.joined),
@@ -80,8 +132,35 @@ impl Hold {
             end: limit.map(end),
             is_over: false,
             is_joined,
-            _hurry: reading.hurry(),
+            number: holders.enter(work, Instant::now()),
+            holders: holders.clone(),
+            _hurry: origin.reading.hurry(),
         }
+    }
+
+    /// Notes that the unit of work carries out `request` now.
+    pub(crate) fn turn_to(&self, request: &Request) {
+        let (verb, path) = (request.verb.name(), &request.path);
+        let work = format!("`{verb} /direct{path}` of the type `{}`", path.prefix);
+        if let Some(held) = self.holders.book().held.get_mut(&self.number) {
+            held.1 = work;
+        }
+    }
+
+    /// Returns the error for a unit of work that held the right to write for too long. The same request would take as
+    /// long again, so the error names no time after which to retry. A unit of work that joined others may well finish in
+    /// time in a transaction of its own, so its error is transient.
+    fn overstayed(&self) -> Error {
+        if self.is_joined {
+            return Error::run_apart();
+        }
+        let held = self.holders.book().held.get(&self.number).cloned();
+        Error::new(
+            ErrorKind::Unavailable,
+            "the request held the right to write for too long and was rolled back: write less at a time, in a batch \
+             by fewer operations",
+        )
+        .with_source(held.map_or_else(String::new, |it| it.1))
     }
 
     /// Runs `work` and returns its result, if it completes before the time is over. Otherwise drops it unfinished.
@@ -90,7 +169,7 @@ impl Hold {
     /// Fails as `work` does, and when the time is over.
     pub(crate) async fn during<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
         if self.is_over {
-            return Err(overstayed(self.is_joined));
+            return Err(self.overstayed());
         }
         let Some(end) = &mut self.end else {
             return work.await;
@@ -103,8 +182,14 @@ impl Hold {
         match done {
             // What failed tells more than that it took too long.
             Some(done) if done.is_err() || !self.is_over => done,
-            _ => Err(overstayed(self.is_joined)),
+            _ => Err(self.overstayed()),
         }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.holders.leave(self.number, Instant::now());
     }
 }
 
@@ -118,16 +203,25 @@ impl fmt::Debug for Hold {
     }
 }
 
-/// Returns the error for a unit of work that held the right to write for too long. The same request would take as long
-/// again, so the error names no time after which to retry. A unit of work that joined others may well finish in time in
-/// a transaction of its own, so its error is transient.
-fn overstayed(is_joined: bool) -> Error {
-    if is_joined {
-        return Error::run_apart();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn y12_a_write_that_does_not_end_is_named_and_an_idle_service_is_not_stalled() {
+        let (holders, begin) = (Holders::default(), Instant::now());
+        let after = |seconds| begin + Duration::from_secs(seconds);
+        let long = Duration::from_secs(30);
+        assert_eq!(holders.stalled(after(99), long), None, "nobody writes");
+        let endless = holders.enter("endless".to_owned(), begin);
+        let other = holders.enter("other".to_owned(), after(5));
+        assert_eq!(holders.stalled(after(30), long), None);
+        assert_eq!(holders.stalled(after(31), long).as_deref(), Some("endless"));
+        // Where several write at once, the others show that writes get through.
+        holders.leave(other, after(20));
+        assert_eq!(holders.stalled(after(50), long), None);
+        assert_eq!(holders.stalled(after(51), long).as_deref(), Some("endless"));
+        holders.leave(endless, after(60));
+        assert_eq!(holders.stalled(after(99), long), None, "it has ended");
     }
-    Error::new(
-        ErrorKind::Unavailable,
-        "the request held the right to write for too long and was rolled back: write less at a time, in a batch \
-         by fewer operations",
-    )
 }

@@ -33,6 +33,9 @@ pub(crate) const READY: &str = "/readyz";
 /// Asks what the service counts. Only the listener for load balancers answers that.
 const METRICS: &str = "/metrics";
 
+/// The part that is degraded when no write gets through: then no requests are wanted.
+pub(crate) const WRITES: &str = "writes";
+
 /// How old the last answer of the database may be.
 const FRESH: Duration = Duration::from_secs(5);
 /// After how long without a turn for our own task a restart is the only way out: the threads that serve
@@ -85,7 +88,7 @@ impl Health {
         self.live_at(Instant::now())
     }
 
-    /// Returns whether requests are wanted: not while draining, and not without the database.
+    /// Returns whether requests are wanted: not while draining, without the database, or while no write gets through.
     pub fn ready(&self) -> StatusCode {
         self.ready_at(Instant::now())
     }
@@ -151,7 +154,7 @@ impl Health {
         let mut lines = self.degraded();
         if self.is_draining() {
             lines.insert_str(0, "not ready: the service is stopping\n");
-        } else if !status.is_success() {
+        } else if !status.is_success() && !self.parts().contains_key(WRITES) {
             lines.insert_str(0, "not ready: the database does not answer\n");
         }
         match lines.is_empty() {
@@ -182,7 +185,7 @@ impl Health {
     fn ready_at(&self, now: Instant) -> StatusCode {
         let answer = self.seen().answer;
         let is_fresh = answer.is_some_and(|it| now.saturating_duration_since(it) <= FRESH);
-        status(is_fresh && !self.is_draining())
+        status(is_fresh && !self.is_draining() && !self.parts().contains_key(WRITES))
     }
 
     pub(crate) fn note_turn(&self, now: Instant) {
@@ -242,6 +245,18 @@ mod tests {
         assert_eq!(health.ready_at(start + FRESH * 2), FINE, "it is back");
         health.drain();
         assert_eq!(health.ready_at(start + FRESH * 2), NOT, "draining");
+    }
+
+    #[test]
+    fn y12_nothing_is_wanted_while_no_write_gets_through() {
+        let (health, now) = (Health::default(), Instant::now());
+        health.note_answer(now);
+        assert!(health.degrade("audit storage", "the disk is full"));
+        assert_eq!(health.ready_at(now), FINE);
+        assert!(health.degrade(WRITES, "one goes on") && !health.degrade(WRITES, "one goes on"));
+        assert_eq!(health.ready_at(now), NOT);
+        health.restore(WRITES);
+        assert_eq!(health.ready_at(now), FINE);
     }
 
     #[test]

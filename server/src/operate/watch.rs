@@ -1,4 +1,4 @@
-//! The task that tries the database, and looks whether disks have room.
+//! The task that tries the database, and looks whether writes end and disks have room.
 
 use std::fmt;
 use std::sync::Weak;
@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use sea_orm::ConnectionTrait as _;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::base::health::WRITES;
 use crate::base::supervise::Task;
 use crate::operate::node::{Inner, Node};
 use crate::operate::{files, storage};
@@ -19,6 +20,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The time that a question may take before it is given up, and asked anew over another connection.
 const GIVEN_UP: Duration = Duration::from_secs(10);
+/// The time without the end of a write, while one is under way, after which none are wanted any more.
+const STALLED: Duration = Duration::from_secs(30);
 /// Reads what every database that was brought up to date has, so that an empty one is not taken for it.
 const QUESTION: &str = "SELECT version FROM seaql_migrations LIMIT 1";
 
@@ -71,6 +74,21 @@ impl Watch {
             _ => {}
         }
         self.did_answer = does_answer;
+        let now = Instant::now().into_std();
+        match node.dispatcher.holders().stalled(now, STALLED) {
+            Some(work)
+                if node
+                    .health
+                    .degrade(WRITES, "none got through for 30 seconds: see the log") =>
+            {
+                tracing::error!(
+                    work,
+                    "a write does not end, and others wait: a hook loops in {work}; mend it, and restart the service"
+                );
+            }
+            Some(_) => {}
+            None => node.health.restore(WRITES),
+        }
         let database = storage::beside_content(node.config.database.expose(), "");
         let places = [
             ("database", database),

@@ -26,7 +26,7 @@ use crate::base::system::{SystemClock, UuidIds};
 use crate::base::telemetry;
 use crate::guard::auth::PasswordCost;
 use crate::operate::storage::{self, Look, Storage};
-use crate::start::build::Parts;
+use crate::start::build::{Parts, cores};
 use crate::web::api::Endpoints;
 use crate::web::app::App;
 
@@ -73,6 +73,8 @@ pub fn run() -> ExitCode {
         tracing::warn!("{warning}");
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
+        // A looping hook keeps one of them for ever, which must not be the only one.
+        .worker_threads(cores().max(2))
         .enable_all()
         .build()
     {

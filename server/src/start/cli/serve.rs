@@ -1,11 +1,11 @@
 //! `lectern serve`: until a signal says so.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use entity_providers::face::demo::Summary;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::arguments::Demo;
 use super::{Failure, operator, say, start};
@@ -22,6 +22,9 @@ use crate::{
 const STORAGE_FAILED: i32 = 74;
 /// The time for which a service whose storage failed goes on answering that it can't.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// The time over that of a write after which it is certain that nothing ends it.
+const UNENDED: Duration = Duration::from_secs(5);
 
 /// Serves until the process is told to stop; a second signal stops it at once. Whatever is gone then, a stop has an end.
 pub(super) async fn run(
@@ -94,9 +97,7 @@ pub(super) async fn run(
     tokio::select! {
         () = work => {}
         () = stop_at_once.twice() => tracing::warn!("stopping at once"),
-        () = end.once_and(patience) => {
-            tracing::warn!("stopping: not everything was finished within {patience:?}");
-        }
+        () = end.once_and(&app, patience) => {}
         () = give_up(&app) => {}
     }
     app.cut_off().await;
@@ -169,10 +170,23 @@ impl StopSignal {
         self.next().await;
     }
 
-    /// Waits so long behind the first one.
-    async fn once_and(self, patience: Duration) {
+    /// Waits so long behind the first one, and not for a write that does not end. Tells why nothing more is waited for.
+    async fn once_and(self, app: &App, patience: Duration) {
         self.once().await;
-        sleep(patience).await;
+        let endless = async {
+            loop {
+                sleep(LAST_ANSWERS).await;
+                let length = app.config.write_hold + UNENDED;
+                if let Some(work) = app.dispatcher.holders().stalled(Instant::now(), length) {
+                    return work;
+                }
+            }
+        };
+        if let Ok(work) = timeout(patience, endless).await {
+            tracing::warn!("stopping: a write does not end, and is given up: {work}");
+        } else {
+            tracing::warn!("stopping: not everything was finished within {patience:?}");
+        }
     }
 
     async fn twice(mut self) {

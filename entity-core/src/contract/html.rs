@@ -1,7 +1,7 @@
 //! Conversion of text from clients to HTML, and sanitising of it; long texts are sanitised before a unit of work opens.
 //!
 //! Each field of the kind [`Html`](crate::schema::Kind::Html) becomes HTML on its way in, whether it was
-//! [typed](crate::words::typed) as plain text or with markup, and goes through the service's [`Sanitizer`]. A short text
+//! [typed] as plain text or with markup, and goes through the service's [`Sanitizer`]. A short text
 //! is sanitised where it is encountered. A long one would keep others waiting: it is sanitised separately, before the unit
 //! of work opens, and only looked up inside it. If a text is not known in advance, because a patch makes it from existing
 //! data, the unit of work is rolled back, the text is sanitised separately, and the unit of work runs again. Providers need

@@ -7,6 +7,7 @@ mod near;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::time::Duration;
 
 use axum::body::Body;
 use http::{Method, Request, StatusCode};
@@ -147,10 +148,14 @@ async fn attack(stranger: Client, seed: u64, requests: u64) -> BTreeMap<u16, u64
 
 /// The paths of announcements that a teacher may change.
 async fn announcements(teacher: &Client) -> Vec<String> {
-    let list = teacher
-        .get("/direct/announcement/site/biology-101.json")
-        .await;
-    let list = list.json();
+    let path = "/direct/announcement/site/biology-101.json";
+    let mut answer = teacher.get(path).await;
+    // The others have begun already, and may keep the service busy.
+    while answer.status == StatusCode::SERVICE_UNAVAILABLE {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        answer = teacher.get(path).await;
+    }
+    let list = answer.expect(StatusCode::OK).json();
     let items = list["announcement_collection"].as_array().expect("a list");
     let path = |it: &Value| {
         format!(

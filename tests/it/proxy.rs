@@ -155,3 +155,92 @@ async fn auth_7_the_name_that_a_proxy_tells_is_refused_if_it_comes_twice() {
         client.get("/direct/site.json").await.expect(expected);
     }
 }
+
+const SECRET: HeaderName = HeaderName::from_static("x-proxy-secret");
+const USER: HeaderName = HeaderName::from_static("remote-user");
+
+/// A service whose proxy logs people in.
+async fn behind_login() -> TestApp {
+    let settings = [
+        ("proxy.trusted", "10.0.0.0/8"),
+        ("auth.trustedHeader", "remote-user"),
+        ("auth.trustedSecret", "known to the proxy"),
+    ];
+    let app = TestApp::with_settings(Backend::Sqlite, &settings).await;
+    app.expect("a file")
+}
+
+#[tokio::test]
+async fn y13_nobody_but_the_proxy_names_a_user() {
+    let app = behind_login().await;
+    for (peer, secret, expected) in [
+        ("10.0.0.1", Some("known to the proxy"), StatusCode::OK),
+        (
+            "10.0.0.1",
+            Some("known to the prox"),
+            StatusCode::UNAUTHORIZED,
+        ),
+        ("10.0.0.1", Some(""), StatusCode::UNAUTHORIZED),
+        ("10.0.0.1", None, StatusCode::UNAUTHORIZED),
+        (
+            "192.0.2.9",
+            Some("known to the proxy"),
+            StatusCode::UNAUTHORIZED,
+        ),
+    ] {
+        let mut client = client(&app, peer).with_header(USER, "admin");
+        if let Some(secret) = secret {
+            client = client.with_header(SECRET, secret);
+        }
+        let answer = client.get("/direct/site.json").await;
+        assert_eq!(answer.status, expected, "{peer} {secret:?}");
+    }
+    // The manual's proxy passes on neither header of a client.
+    let manual = include_str!("../../server/docs/operating.md");
+    for line in ["Remote-User", "X-Proxy-Secret"] {
+        assert!(
+            manual.contains(&format!("proxy_set_header {line} \"\";")),
+            "{line}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn y14_pages_know_whom_the_proxy_logged_in() {
+    let app = behind_login().await;
+    let proxy = client(&app, "10.0.0.1").with_header(SECRET, "known to the proxy");
+    let browser = proxy.clone().with_header(http::header::ACCEPT, "text/html");
+    let student = browser.clone().with_header(USER, "student1");
+    let page = student.get("/direct/site.html").await;
+    let page = page.expect(StatusCode::OK).text();
+    assert!(
+        page.contains("student1") && !page.contains("Log in"),
+        "{page}"
+    );
+    let nobody = browser.with_header(USER, "newcomer");
+    let page = nobody.get("/direct/site.html").await;
+    let page = page.expect(StatusCode::UNAUTHORIZED);
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    assert!(
+        page.text().contains("newcomer") && page.text().contains("administrators"),
+        "{}",
+        page.text()
+    );
+    // A session is of the same person or refused.
+    let session = proxy.log_in("student1", tests::app::PASSWORD).await;
+    for (name, expected) in [
+        ("student1", StatusCode::OK),
+        ("Student1", StatusCode::OK),
+        ("admin", StatusCode::UNAUTHORIZED),
+    ] {
+        let both = session.clone().with_header(USER, name);
+        both.get("/direct/site.json").await.expect(expected);
+    }
+    session
+        .get("/direct/site.json")
+        .await
+        .expect(StatusCode::OK);
+}

@@ -117,6 +117,9 @@ settings! {
         auth_basic: bool = "auth.basic", "LECTERN_AUTH_BASIC", "false";
         /// The header in which a trusted proxy names the user it logged in. Empty: none.
         auth_trusted_header: Option<HeaderName> = "auth.trustedHeader", "LECTERN_AUTH_TRUSTEDHEADER", "";
+        /// The text that the proxy sends in the header `X-Proxy-Secret`, so that nobody else on its machine can name users. Empty:
+        /// whoever connects from a trusted address is believed.
+        auth_trusted_secret: Option<Secret> = "auth.trustedSecret", "LECTERN_AUTH_TRUSTEDSECRET", "";
         /// What the login's answer gives as `sessionId`: `full` or `omit`.
         login_body_session_id: BodySessionId = "login.bodySessionId", "LECTERN_LOGIN_BODYSESSIONID", "full";
         /// How often a login to one account may fail from one network before each further one has to wait.

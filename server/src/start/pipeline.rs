@@ -275,7 +275,7 @@ async fn audited(app: &App, mut exchange: Box<Exchange>, until: &Deadline) -> Re
     });
     let mut response = match (settled, believed) {
         (Ok(()), Ok(())) => bounded(app, exchange, until).await,
-        (Ok(()), Err(error)) => exchange.fail(&error),
+        (Ok(()), Err(error)) => portal::fail(app, &exchange, &error),
         (Err(too_many), _) => too_many.respond(&context),
     };
     let origin = match response.extensions().get::<feed::ReadAs>() {

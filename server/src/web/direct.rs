@@ -270,7 +270,12 @@ pub(crate) fn view<'a>(
         formats: &app.formats,
         registry,
         absolute: entity_providers::base::html::absolute,
-        user: session.map(|it| it.display_name()),
+        user: session.map(|it| it.display_name()).or(exchange
+            .origin
+            .caller
+            .user
+            .as_ref()
+            .map(|it| it.eid.as_str())),
         csrf_token: session.map(|it| it.csrf_token()),
         most_bytes: exchange.answer_bytes.unwrap_or(app.config.answer_bytes.0),
     }

@@ -43,6 +43,12 @@ pub(super) fn inspect(config: &Config) -> Vec<Problem> {
             "must name https addresses only: whoever sits between can read by the pages of the others",
         ),
         (
+            lacks_secret(config),
+            "auth.trustedSecret",
+            "must be a secret that the proxy sends in `X-Proxy-Secret`: whoever reaches this port from its machine could \
+             say that they are anybody",
+        ),
+        (
             has_wildcard,
             "proxy.trusted",
             "must name the addresses of your proxies: this holds strangers, who could say that they are anybody",
@@ -51,6 +57,11 @@ pub(super) fn inspect(config: &Config) -> Vec<Problem> {
     let mut found = broken(rules);
     found.extend(lacks_store(config));
     found
+}
+
+/// Returns whether everything at a trusted address may name users.
+fn lacks_secret(config: &Config) -> bool {
+    config.auth_trusted_header.is_some() && config.auth_trusted_secret.is_none()
 }
 
 /// A service whose database several nodes can share, and that stores files where only this node may find them.
@@ -83,6 +94,12 @@ pub(super) fn warn(config: &Config) -> Vec<Problem> {
             config.login_account_failures > GUESSES || config.login_address_failures > GUESSES,
             "login.accountFailures",
             "and `login.addressFailures` hardly limit who guesses passwords: use at most 1000",
+        ),
+        (
+            lacks_secret(config),
+            "auth.trustedSecret",
+            "is empty: each program that can connect from a trusted address can say that it is anybody; set it to a \
+             secret that the proxy sends in `X-Proxy-Secret`",
         ),
         (
             has_plain_endpoint,

@@ -2,49 +2,88 @@
 //!
 //! It holds for the one request: no session begins. A request with a session is taken by its session.
 
+use std::net::IpAddr;
+
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use entity_core::{Caller, Error, Result};
+use entity_core::{Caller, Error, ErrorKind, Result};
+use secrecy::ExposeSecret as _;
+use subtle::ConstantTimeEq as _;
 
 use crate::base::address::{self, Arrived};
+use crate::base::config::Config;
 use crate::guard::auth::Evidence;
 use crate::web::app::App;
 use crate::web::exchange::Exchange;
 
+/// The header with what only the proxy knows.
+const SECRET: HeaderName = HeaderName::from_static("x-proxy-secret");
+
 /// Returns whether the request with this head may be somebody's although it has no session.
 pub(crate) fn has_evidence(app: &App, parts: &Parts, arrived: &Arrived) -> bool {
     let named = |name: &HeaderName| parts.headers.contains_key(name);
-    let config = &app.config;
-    let is_trusted = || arrived.peer.is_some_and(|it| config.trusts(it));
-    (config.auth_basic && named(&AUTHORIZATION))
-        || (config.auth_trusted_header.as_ref().is_some_and(named) && is_trusted())
+    (app.config.auth_basic && named(&AUTHORIZATION))
+        || proxy(&app.config, &parts.headers, arrived).is_some_and(|it| named(it.0))
+}
+
+/// Returns the header in which the sender may name a user, and the sender's address, if it is a trusted proxy.
+fn proxy<'a>(
+    config: &'a Config,
+    headers: &HeaderMap,
+    arrived: &Arrived,
+) -> Option<(&'a HeaderName, IpAddr)> {
+    let (name, peer) = (config.auth_trusted_header.as_ref()?, arrived.peer?);
+    let told = headers.get(SECRET).map_or(&b""[..], HeaderValue::as_bytes);
+    let secret = config.auth_trusted_secret.as_ref();
+    let is_known = secret.is_none_or(|it| it.0.expose_secret().as_bytes().ct_eq(told).into());
+    (is_known && config.trusts(peer)).then_some((name, peer))
 }
 
 /// Lets the request run on behalf of whom its evidence shows, if it has no session.
 ///
 /// # Errors
-/// The evidence is malformed or wrong.
+/// The evidence is malformed or wrong, or a proxy names somebody else than the session.
 pub(crate) async fn believe(app: &App, exchange: &mut Exchange) -> Result<()> {
-    let is_known = !exchange.origin.caller.is_anonymous();
-    if is_known || !(app.config.auth_basic || app.config.auth_trusted_header.is_some()) {
+    if !(app.config.auth_basic || app.config.auth_trusted_header.is_some()) {
         return Ok(());
     }
-    if let Some(evidence) = evidence(app, exchange)? {
-        let user = app.login.authenticate(&evidence, &exchange.origin);
-        let user = Box::pin(user).await?;
-        exchange.origin.caller = Caller::user(user.id, user.eid);
+    let evidence = evidence(app, exchange)?;
+    if let Some(user) = &exchange.origin.caller.user {
+        return match evidence {
+            Some(Evidence::Trusted { username, .. })
+                if !username.eq_ignore_ascii_case(&user.eid) =>
+            {
+                Err(Error::new(
+                    ErrorKind::Unauthenticated,
+                    "the session is of another person than the one who was logged in before this service: log out here, \
+                     or delete the cookies of this address",
+                ))
+            }
+            _ => Ok(()),
+        };
     }
+    let Some(evidence) = evidence else {
+        return Ok(());
+    };
+    let user = Box::pin(app.login.authenticate(&evidence, &exchange.origin)).await;
+    let user = user.map_err(|error| match (&evidence, error.kind()) {
+        (Evidence::Trusted { username, .. }, ErrorKind::Unauthenticated) => Error::new(
+            ErrorKind::Unauthenticated,
+            format!("`{username}` has no account here that is open: ask the administrators of this service for one"),
+        )
+        .with_source(error),
+        _ => error,
+    })?;
+    exchange.origin.caller = Caller::user(user.id, user.eid);
     Ok(())
 }
 
 fn evidence(app: &App, exchange: &Exchange) -> Result<Option<Evidence>> {
     let headers = &exchange.parts.headers;
-    let peer = exchange.arrived.peer;
-    if let (Some(name), Some(peer)) = (&app.config.auth_trusted_header, peer)
-        && app.config.trusts(peer)
+    if let Some((name, peer)) = proxy(&app.config, headers, &exchange.arrived)
         && let Some(username) = only(headers, name)?
     {
         return Ok(Some(Evidence::Trusted { username, peer }));

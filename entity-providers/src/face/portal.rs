@@ -112,7 +112,10 @@ pub async fn home(cx: &Context) -> Result<Home> {
         .map(|own| HomeSite {
             id: own.site.id,
             title: own.site.title,
-            description: own.site.short_description,
+            description: match own.site.published {
+                true => own.site.short_description,
+                false => Some("Not published: only those who look after it see it.".to_owned()),
+            },
             is_pinned: own.is_pinned,
         })
         .collect();

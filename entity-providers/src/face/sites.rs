@@ -35,6 +35,10 @@ struct Term {
 /// One site.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "clients read independent truths"
+)]
 struct SiteEntry {
     /// The site.
     site_id: String,
@@ -51,6 +55,9 @@ struct SiteEntry {
     image: Option<String>,
     /// Its tools, in order.
     tools: Vec<ToolEntry>,
+    /// There, and true, if it is not published: only those who look after it see it.
+    #[serde(skip_serializing_if = "is_false")]
+    unpublished: bool,
     /// There, and true, if it is a course.
     #[serde(skip_serializing_if = "is_false")]
     course: bool,
@@ -100,7 +107,7 @@ entity_core::register_endpoint!(OF_USER);
 /// The parameter that leaves out the others.
 const PINNED: &str = "pinned";
 
-/// The published sites of the user that the caller may see.
+/// The sites of the user that the caller may see.
 async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
     let (only_pinned, window) = (call.flag(PINNED)?, call.window()?);
     let user = match call.variable("userId")? {
@@ -156,7 +163,7 @@ pub(crate) struct OwnSite {
     pub(crate) place: Option<i64>,
 }
 
-/// Returns the published sites of `user` that the caller may see, by title.
+/// Returns the sites of `user` that the caller may see, by title.
 pub(crate) async fn own_sites(
     cx: &Context,
     user: &str,
@@ -205,8 +212,6 @@ async fn sites(
         .into_query();
     let select = table::Entity::find()
         .filter(table::Column::Id.in_subquery(ids))
-        .filter(table::Column::IsPublished.eq(true))
-        .filter(table::Column::Type.is_not_null())
         .order_by_asc(table::Column::Title)
         .order_by_asc(table::Column::Id)
         .limit(window.limit.saturating_add(1))
@@ -271,6 +276,7 @@ fn entry(site: &Site, pinned: bool, tools: Vec<ToolEntry>, term: Option<String>)
         pinned,
         image: site.icon_url_full.clone(),
         tools,
+        unpublished: !site.published,
         course: is_course,
         project: site.r#type.as_deref() == Some("project"),
         term: term.filter(|_| is_course),

@@ -1,5 +1,7 @@
 //! `GET /api/users/{userId}/sites`
 
+use std::collections::BTreeSet;
+
 use http::StatusCode;
 use serde_json::{Value, json};
 use tests::{Client, TestApp, both};
@@ -18,6 +20,36 @@ pub(super) async fn sites(client: &Client, path: &str) -> Vec<Value> {
 }
 
 both! {
+    async fn y16_the_sites_are_those_that_the_caller_may_read(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for (id, published) in [("draft", false), ("kindless", true)] {
+            let body = json!({"id": id, "title": id, "published": published});
+            teacher.post("/direct/site", &body).await.expect(StatusCode::CREATED);
+            let user = app.user("student1").await.get("/direct/user/current").await.json()["id"].take();
+            let member = json!({"userId": user, "locationReference": format!("/site/{id}")});
+            teacher.post("/direct/membership", &member).await.expect(StatusCode::CREATED);
+        }
+        for eid in ["student1", "ta1", "instructor1", "instructor2", "admin"] {
+            let client = app.user(eid).await;
+            let told = sites(&client, "/api/users/me/sites").await;
+            let memberships = client.get("/direct/membership.json").await.json();
+            let mut expected = BTreeSet::new();
+            for it in memberships["membership_collection"].as_array().expect("a list") {
+                let reference = it["locationReference"].as_str().expect("a reference");
+                let site = client.get(&format!("/direct{reference}.json")).await;
+                if reference.starts_with("/site/") && site.status == StatusCode::OK {
+                    expected.insert((site.json()["id"].to_string(), site.json()["published"] == false));
+                }
+            }
+            let told: BTreeSet<_> = told.iter().map(|it| (it["siteId"].to_string(), it["unpublished"] == true)).collect();
+            assert_eq!(told, expected, "{eid}");
+            assert_eq!(told.contains(&("\"draft\"".to_owned(), true)), eid == "instructor1", "{eid}");
+            let page = client.get("/portal").await;
+            let page = page.expect(StatusCode::OK).text();
+            assert_eq!(page.contains("Not published"), eid == "instructor1", "{eid}");
+        }
+    }
+
     async fn a_site_has_the_keys_that_the_portal_reads(app: TestApp) {
         let student = app.user("student1").await;
         let sites = sites(&student, "/api/users/me/sites").await;

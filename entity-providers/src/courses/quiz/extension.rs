@@ -1,11 +1,11 @@
 //! `/direct/quiz-extension`: more time or more attempts for one student.
 
-use entity_core::db::Sight;
+use entity_core::db::{self, Sight};
 use entity_core::wire::Millis;
-use entity_core::{Access, Context, Entity, Need, Result, standard};
+use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, standard};
 use serde::Serialize;
 
-use super::{ACCESS as OF_QUIZZES, EDIT, LONGEST, MOST_ATTEMPTS, Quiz, check_range};
+use super::{ACCESS as OF_QUIZZES, EDIT, LONGEST, MOST_ATTEMPTS, Quiz, QuizAttempt, check_range};
 
 /// An extension is for those who write quizzes, and for the student once the quiz is published.
 const SIGHT: Sight = Sight::Any(&[
@@ -17,9 +17,9 @@ const SIGHT: Sight = Sight::Any(&[
 #[standard(facts)]
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "quiz-extension", table = "quiz_extension", sight = SIGHT, check = Self::check)]
+#[entity(prefix = "quiz-extension", table = "quiz_extension", sight = SIGHT, check = Self::check, settle = Self::settle)]
 #[entity(access = Access::new(OF_QUIZZES.read, Need::Site(EDIT)))]
-#[entity(verbs(read, list, create, update, delete), order = "quizId,id")]
+#[entity(verbs(read, list, create, update), order = "quizId,id")]
 pub struct QuizExtension {
     /// The id.
     #[entity(id)]
@@ -69,6 +69,32 @@ impl QuizExtension {
         check_range("extraAttempts", self.extra_attempts, 0, MOST_ATTEMPTS)?;
         self.place = place(&self.quiz_id, &self.user_id);
         Ok(())
+    }
+
+    /// Refuses more time for an attempt that has ended, after which its student may know what was right.
+    async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        let of = |it: &Self| (it.due_date, it.extra_time);
+        if of(self) == before.map_or((None, None), of) {
+            return Ok(());
+        }
+        let adds_attempts = self.extra_attempts > before.and_then(|it| it.extra_attempts);
+        let user = Some(self.user_id.as_str());
+        let own = QuizAttempt::part(cx, &self.quiz_id, user, "").await?;
+        let mut ended = own.iter().filter(|it| it.finished);
+        match ended.any(|it| it.handed_in_on.is_none()) {
+            true if adds_attempts => Quiz::collect_of(cx, &self.quiz_id, user).await,
+            true => Err(Error::conflict(
+                "the student's attempt has ended and does not run again: give another one by `extraAttempts`",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Delete for QuizExtension {
+    async fn delete(cx: &Context, current: Self) -> Result<()> {
+        Quiz::collect_of(cx, &current.quiz_id, Some(&current.user_id)).await?;
+        db::delete(cx, current).await
     }
 }
 

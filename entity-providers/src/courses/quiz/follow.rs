@@ -118,17 +118,23 @@ impl Quiz {
     /// Takes the attempts that have ended by themselves for handed in, and tells the gradebook all scores, so that they
     /// reach it although nobody asked.
     pub async fn collect(cx: &Context, id: &str) -> Result<()> {
+        Self::collect_of(cx, id, None).await
+    }
+
+    /// Does the same with the attempts of `user`, or of everybody: what has ended never runs again, whatever time is given
+    /// after that.
+    pub(super) async fn collect_of(cx: &Context, id: &str, user: Option<&str>) -> Result<()> {
         db::lock::<Self>(cx, &[id]).await?;
         let mut after = String::new();
         loop {
-            let part = QuizAttempt::part(cx, id, None, &after).await?;
+            let part = QuizAttempt::part(cx, id, user, &after).await?;
             QuizAttempt::hand_in_ended(cx, &part).await?;
             match part.into_iter().last() {
                 Some(last) => after = last.id,
                 None => break,
             }
         }
-        Self::tell_scores(cx, id, None).await
+        Self::tell_scores(cx, id, user).await
     }
 
     /// Tells the gradebook the scores of finished attempts: those of `user`, or of everybody.

@@ -33,6 +33,35 @@ async fn gradebook_score(teacher: &Client, title: &str, student: &str) -> Value 
 }
 
 both! {
+    async fn y19_an_attempt_that_has_ended_never_runs_again(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let quiz = publish(&teacher, json!({"feedback": "IMMEDIATELY", "timeLimit": 60, "dueDate": at(600)})).await;
+        let id = id_of(&student).await;
+        let attempt = begin(&student, &quiz).await;
+        let more = json!({"siteId": "biology-101", "quizId": quiz, "userId": id, "extraTime": 60});
+        let extension = created(&teacher.post("/direct/quiz-extension", &more).await, "quiz-extension");
+        let path = format!("/direct/quiz-extension/{extension}");
+        app.advance(TimeDelta::seconds(119));
+        assert_eq!(act(&student, &attempt, "save", nearly_right(&attempt)).await.0, StatusCode::OK, "it runs");
+        app.advance(TimeDelta::seconds(1));
+        let own = format!("/direct/quiz-attempt/{}.json", text(&attempt, "id"));
+        let shown = read(&student, &own).await;
+        assert!(shown["finished"] == true && shown["questions"][0]["correct"].is_array(), "{shown}");
+        let refused = teacher.put(&path, &json!({"extraTime": 600})).await;
+        refused.expect(StatusCode::CONFLICT);
+        assert!(refused.text().contains("extraAttempts"), "{}", refused.text());
+        // Neither does it when the quiz itself gets more time, nor with another attempt.
+        let later = json!({"timeLimit": 500});
+        teacher.put(&format!("/direct/sam_pub/{quiz}"), &later).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(read(&student, &own).await["finished"], true);
+        let other = json!({asked(&attempt)[0].as_str(): "Mars"});
+        assert_eq!(act(&student, &attempt, "submit", other).await.0, StatusCode::CONFLICT);
+        let another = json!({"extraTime": 600, "extraAttempts": 1});
+        teacher.put(&path, &another).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(read(&student, &own).await["score"], shown["score"]);
+        assert_eq!(begin(&student, &quiz).await["number"], 2);
+    }
+
     async fn a_quiz_is_made_taken_and_scored(app: TestApp) {
         let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
         let quiz = publish(&teacher, json!({"feedback": "IMMEDIATELY", "submissionsAllowed": 2})).await;

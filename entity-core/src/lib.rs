@@ -258,7 +258,7 @@ pub use contract::registry::Registry;
 pub use contract::search::{Page, Search, Window};
 pub use contract::start::Start;
 pub use entity_core_derive::{Entity, View, standard};
-pub use model::entity::{Enclosure, Entity, EventEntry, FeedEntry, Occurrence};
+pub use model::entity::{Content, Enclosure, Entity, EventEntry, FeedEntry, Occurrence};
 pub use model::value::flag;
 pub use words::error::{Error, ErrorKind, FieldError, Result};
 pub use words::path::encode_segment;

@@ -3,6 +3,7 @@
 mod address;
 mod coming;
 mod making;
+mod marks;
 mod newest;
 mod reading;
 mod secrecy;

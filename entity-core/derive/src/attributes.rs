@@ -37,6 +37,7 @@ pub(crate) struct TypeAttributes {
     pub(crate) sight: Option<Expr>,
     /// The function that decides about one entity, where no rule does.
     pub(crate) permits: Option<Path>,
+    pub(crate) done: Option<Path>,
     /// The function that checks a record before it is written.
     pub(crate) check: Option<Path>,
     /// The `async fn` that checks a record before it is written, and may query the database.
@@ -126,6 +127,7 @@ impl TypeAttributes {
             "parameters" => self.parameters = Some(meta.value()?.parse()?),
             "narrow" => self.narrow = Some(meta.value()?.parse()?),
             "sight" => self.sight = Some(meta.value()?.parse()?),
+            "done" => self.done = Some(meta.value()?.parse()?),
             "permits" => self.permits = Some(meta.value()?.parse()?),
             "check" => self.check = Some(meta.value()?.parse()?),
             "settle" => self.settle = Some(meta.value()?.parse()?),

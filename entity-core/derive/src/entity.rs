@@ -1,7 +1,7 @@
 //! Generates `impl Entity`, which every entity has, with or without a table.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{DeriveInput, LitStr};
 
 use crate::attributes::TypeAttributes;
@@ -15,6 +15,14 @@ pub(crate) fn implement(
 ) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let doc = &attributes.doc;
+    let is_prose = |it: &Field| it.prose == Some("Html") || it.has_role("Content");
+    let is_unclear = |it: &&Field| is_prose(it) != it.prose.is_some();
+    if let Some(content) = fields.0.iter().find(is_unclear) {
+        return Err(syn::Error::new(
+            content.ident.span(),
+            "feeds show a `content` as HTML or as plain text: add `html` or `plain`, and `plain` to no other field",
+        ));
+    }
     let shown = fields.0.iter().filter(|it| it.is_shown());
     let schema = shown.map(Field::to_schema);
     let feed = feed(attributes, fields);
@@ -215,16 +223,17 @@ fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
         }
         _ => quote!(::std::option::Option::None),
     };
-    let content = match fields.role("Content") {
-        Some(content) if content.is_optional => {
-            let content = &content.ident;
-            quote!(self.#content.clone())
-        }
-        Some(content) => {
-            let content = &content.ident;
-            quote!(::std::option::Option::Some(self.#content.clone()))
-        }
-        None => quote!(::std::option::Option::None),
+    let content = if let Some(content) = fields.role("Content") {
+        let ident = &content.ident;
+        let kind = format_ident!("{}", content.prose.unwrap_or("Text"));
+        let text = if content.is_optional {
+            quote!(self.#ident.clone())
+        } else {
+            quote!(::std::option::Option::Some(self.#ident.clone()))
+        };
+        quote!(#text.map(::entity_core::Content::#kind))
+    } else {
+        quote!(::std::option::Option::None)
     };
     let part = |part: &str| {
         fields

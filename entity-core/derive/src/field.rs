@@ -51,6 +51,7 @@ pub(crate) struct Field {
     kind: TokenStream,
     pub(crate) is_required: bool,
     is_searchable: bool,
+    pub(crate) prose: Option<&'static str>,
     writable: Option<Ident>,
     pub(crate) column: Option<String>,
     pub(crate) references: Option<LitStr>,
@@ -125,7 +126,7 @@ struct Attributes {
     sight: Option<Expr>,
     is_required: bool,
     is_searchable: bool,
-    is_html: bool,
+    prose: Option<&'static str>,
     is_skipped: bool,
     writable: Option<Ident>,
     max: Option<usize>,
@@ -211,6 +212,7 @@ impl Field {
             is_required: attributes.is_required
                 || (is_table && attributes.is_demanded(is_optional, inner)),
             is_searchable: attributes.is_searchable,
+            prose: attributes.prose,
             writable: attributes.writable(is_table),
             column: attributes.column(&ident, is_table),
             references: attributes.references,
@@ -342,7 +344,8 @@ impl Attributes {
             "content" => self.role = Some(Ident::new("Content", span)),
             "required" => self.is_required = true,
             "search" => self.is_searchable = true,
-            "html" => self.is_html = true,
+            "html" => self.prose = Some("Html"),
+            "plain" => self.prose = Some("Text"),
             "skip" => self.is_skipped = true,
             "optional" => self.is_optional = true,
             "hidden" => self.storage = Storage::Hidden,
@@ -405,11 +408,11 @@ impl Attributes {
 
     fn kind(&self, ty: &Type) -> TokenStream {
         let max = self.max.unwrap_or(match &self.role {
-            _ if self.is_html => MAX_HTML,
+            _ if self.prose == Some("Html") => MAX_HTML,
             Some(role) if role != "Content" => MAX_NAME,
             _ => MAX_TEXT,
         });
-        if self.is_html {
+        if self.prose == Some("Html") {
             return quote!(Html(#max));
         }
         if let Some(kind) = &self.kind {

@@ -4,12 +4,12 @@ use syn::Ident;
 
 /// The attributes of a type.
 pub(crate) const OF_TYPE: &str = "prefix plural singular table migrated unarchived unlisted own numbered dropped join left_join access \
-    sight permits verbs order max parameters narrow check settle complete whole feed event told_once \
+    sight permits done verbs order max parameters narrow check settle complete whole feed event told_once \
     asked removal listed version";
 
 /// The attributes of a field.
 pub(crate) const OF_FIELD: &str = "id title site owner created updated version content required optional writable on_create read_only \
-    search html max email address password new_password zone milliseconds seconds since_1970 recurrence \
+    search html plain max email address password new_password zone milliseconds seconds since_1970 recurrence \
     choices words label hint offered for_programs default kind sent pivot column was references sql name_of hidden \
     key shown position groups children parent facts computed sight unique unique_in_site person \
     uncompared reply over author category files skip";

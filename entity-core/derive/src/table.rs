@@ -42,20 +42,13 @@ pub(crate) fn implement(
         .sight
         .as_ref()
         .map(|_| quote!(::entity_core::db::permits));
+    let done = attributes.done.iter().map(is_done);
     let by_function = attributes.permits.as_ref().map(|it| quote!(#it));
     let permits = by_function.or(by_sight).as_ref().map(permits);
-    let plural = attributes
-        .plural
-        .iter()
-        .map(|it| quote!(::std::option::Option::Some(#it)));
-    let singular = attributes
-        .singular
-        .iter()
-        .map(|it| quote!(::std::option::Option::Some(#it)));
-    let own = attributes
-        .own
-        .iter()
-        .map(|it| quote!(::std::option::Option::Some(#it)));
+    let some = |it| quote!(::std::option::Option::Some(#it));
+    let plural = attributes.plural.iter().map(some);
+    let singular = attributes.singular.iter().map(some);
+    let own = attributes.own.iter().map(some);
     let verbs = attributes
         .verbs
         .iter()
@@ -90,6 +83,7 @@ pub(crate) fn implement(
             const ACCESS: ::entity_core::Access = #access;
             #unarchived #unlisted
             #permits
+            #(#done)*
         }
         #(#verbs)*
     })
@@ -104,6 +98,18 @@ fn permits(function: &TokenStream) -> TokenStream {
             operation: ::entity_core::Operation,
         ) -> ::entity_core::Result<::entity_core::Permit> {
             #function(cx, entity, operation).await
+        }
+    }
+}
+
+/// Generates the answer of this function whether the caller has done what an entity asks for.
+fn is_done(function: &syn::Path) -> TokenStream {
+    quote! {
+        async fn is_done(
+            cx: &::entity_core::Context,
+            entity: &Self,
+        ) -> ::entity_core::Result<::std::option::Option<bool>> {
+            #function(entity, cx).await.map(::std::option::Option::Some)
         }
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::model::schema::Schema;
 use crate::words::recurrence::Tz;
 use crate::words::reference::Reference;
+use crate::words::typed;
 use crate::words::version::Version;
 
 /// An instance of a registered entity type, as clients see it.
@@ -128,8 +129,8 @@ pub struct FeedEntry {
     pub published: Option<DateTime<Utc>>,
     /// The name of the author, as plain text.
     pub author: Option<String>,
-    /// The text, as sanitised HTML.
-    pub content: Option<String>,
+    /// The text.
+    pub content: Option<Content>,
     /// The categories, as plain text.
     pub categories: Vec<String>,
     /// The attached files.
@@ -137,6 +138,25 @@ pub struct FeedEntry {
     /// The entity that this one answers, of whichever type. Its reader may not see it: then its address leads to a
     /// refusal.
     pub in_reply_to: Option<Reference>,
+}
+
+/// The text of an entry in a feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Sanitised HTML.
+    Html(String),
+    /// Plain text: what looks like a tag in it is none.
+    Text(String),
+}
+
+impl Content {
+    /// Returns the HTML that shows the text.
+    pub fn into_html(self) -> String {
+        match self {
+            Self::Html(html) => html,
+            Self::Text(text) => typed::of_plain(&text),
+        }
+    }
 }
 
 impl FeedEntry {

@@ -71,7 +71,7 @@ impl Entry<'_> {
             href: entry.page_url,
             time: shown(content.published.unwrap_or(content.updated)),
             author: content.author,
-            content: content.content,
+            content: entry.html,
         }
     }
 

@@ -46,7 +46,10 @@ pub(crate) struct Entry {
     pub(crate) page_url: String,
     /// The id and the address of what it answers.
     answered: Option<(String, String)>,
+    /// The entry, but for its text.
     pub(crate) content: FeedEntry,
+    /// The text.
+    pub(crate) html: Option<String>,
 }
 
 /// Returns whether `body` can be a feed.
@@ -92,7 +95,7 @@ impl Feed {
             let Some(entry) = Entry::of(item, view) else {
                 continue;
             };
-            let content = entry.content.content.as_ref().map_or(0, String::len);
+            let content = entry.html.as_ref().map_or(0, String::len);
             bytes = bytes.saturating_add(content);
             view.check_list(bytes, index)?;
             entries.push(entry);
@@ -136,18 +139,18 @@ impl Entry {
     pub(crate) fn of(item: &Item, view: &View<'_>) -> Option<Self> {
         let page_url = page_url_of(item, view);
         let mut content = clean_entry(item.feed_entry()?);
-        if let Some(html) = content.content.take() {
-            content.content = Some(match relative::occurs_in(&html) {
-                true => (view.absolute)(&html, &page_url),
-                false => html,
-            });
-        }
+        let html = content.content.take().map(|it| clean(&it.into_html()));
+        let html = html.map(|it| match relative::occurs_in(&it) {
+            true => (view.absolute)(&it, &page_url),
+            false => it,
+        });
         let answered = content.in_reply_to.as_ref();
         Some(Self {
             id: urn(&item.reference().to_string()),
             page_url,
             answered: answered.map(|it| (urn(&it.to_string()), page_url_at(it, view))),
             content,
+            html,
         })
     }
 }
@@ -172,7 +175,6 @@ fn name(view: &View<'_>) -> String {
 fn clean_entry(mut entry: FeedEntry) -> FeedEntry {
     entry.title = clean(&entry.title);
     entry.author = entry.author.as_deref().map(clean);
-    entry.content = entry.content.as_deref().map(clean);
     entry.categories = entry.categories.iter().map(|it| clean(it)).collect();
     entry.enclosures.retain(|it| is_web_address(&it.url));
     entry.enclosures = entry.enclosures.iter().map(clean_enclosure).collect();

@@ -21,9 +21,9 @@ use entity_core::recurrence::{self, FIRST_DAY, LAST_DAY, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
 use entity_core::words::typed;
 use entity_core::{
-    Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, EventEntry,
-    FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb, encode_segment, gate,
-    standard,
+    Action, Actions, Arguments, Content, Context, DateTimeUtc, Entity, Error, ErrorKind,
+    EventEntry, FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb,
+    encode_segment, gate, standard,
 };
 use serde::Serialize;
 
@@ -325,7 +325,7 @@ impl CalendarEvent {
         let mut entry = FeedEntry::new(self.title.clone(), self.modified_on.0);
         entry.published = Some(self.created_on.0);
         entry.author = Some(self.creator_display_name.clone()).filter(|it| !it.is_empty());
-        entry.content = Some(times + &self.description);
+        entry.content = Some(Content::Html(times + &self.description));
         entry.categories = vec![self.site_name.clone()];
         entry.enclosures = self.attachments.to_enclosures();
         entry

@@ -20,8 +20,8 @@ use entity_core::db::Counted;
 use entity_core::db::archive::Archived;
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Access, Action, Actions, Context, Create, Delete, Entity, FeedEntry, Fields, List, Need,
-    Operation, Page, Permit, Provider, Read, Result, Search, Update, Version, gate,
+    Access, Action, Actions, Content, Context, Create, Delete, Entity, FeedEntry, Fields, List,
+    Need, Operation, Page, Permit, Provider, Read, Result, Search, Update, Version, gate,
 };
 use serde::Serialize;
 
@@ -270,7 +270,7 @@ impl Site {
         let mut entry = FeedEntry::new(self.title.clone(), self.modified_date.0);
         entry.published = Some(self.created_date.0);
         entry.author = Some(self.site_owner.user_display_name.clone()).filter(|it| !it.is_empty());
-        entry.content.clone_from(&self.description);
+        entry.content = self.description.clone().map(Content::Html);
         entry.categories = self.r#type.iter().cloned().collect();
         entry
     }

@@ -83,7 +83,7 @@ fn write_entry(entry: Entry) -> atom::Entry {
         published: content.published.map(|it| it.fixed_offset()),
         authors: content.author.map(person).into_iter().collect(),
         categories: content.categories.into_iter().map(category).collect(),
-        content: content.content.map(html),
+        content: entry.html.map(html),
         links,
         extensions: entry.answered.map(in_reply_to).unwrap_or_default(),
         ..atom::Entry::default()

@@ -76,7 +76,7 @@ fn write_item(entry: Entry) -> Item {
     Item {
         title: Some(content.title),
         link: Some(entry.page_url),
-        description: content.content,
+        description: entry.html,
         guid: Some(Guid {
             value: entry.id,
             permalink: false,

@@ -15,8 +15,8 @@ use entity_core::reply::{
 use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError, Reference, Registry, Verb,
-    Version,
+    Content, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError, Reference, Registry,
+    Verb, Version,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -127,7 +127,7 @@ impl Entity for Note {
         let mut entry = FeedEntry::new(self.subject.clone(), self.modified);
         entry.published = Some(self.created_on.0);
         entry.author = (self.id != "n2").then(|| HOSTILE.to_owned());
-        entry.content = Some(self.body.clone());
+        entry.content = Some(Content::Html(self.body.clone()));
         entry.categories = vec![HOSTILE.to_owned()];
         entry.enclosures = vec![
             file("javascript:alert(1)"),

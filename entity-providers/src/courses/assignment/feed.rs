@@ -1,8 +1,8 @@
 //! Entries of assignments in feeds.
 
-use entity_core::FeedEntry;
 use entity_core::recurrence::Tz;
 use entity_core::wire::Instant as _;
+use entity_core::{Content, FeedEntry};
 
 use super::Assignment;
 use crate::base::when;
@@ -18,7 +18,7 @@ impl Assignment {
         );
         entry.published = self.time_created.instant();
         entry.author = Some(self.author_display_name.clone()).filter(|it| !it.is_empty());
-        entry.content = Some(due.unwrap_or_default() + &self.instructions);
+        entry.content = Some(Content::Html(due.unwrap_or_default() + &self.instructions));
         entry.categories = vec![self.site_title.clone()];
         entry.enclosures = self.attachments.to_enclosures();
         entry

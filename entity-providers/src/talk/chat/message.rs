@@ -62,7 +62,7 @@ pub struct ChatMessage {
     #[entity(created, label = "Said")]
     pub message_date: Millis,
     /// The text.
-    #[entity(content, on_create, required, search)]
+    #[entity(content, plain, on_create, required, search)]
     pub body: String,
     /// True if the caller may delete it.
     #[entity(computed, for_programs)]

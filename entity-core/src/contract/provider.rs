@@ -80,6 +80,18 @@ pub trait Provider: Send + Sync + Sized + 'static {
         ready(Ok(Permit::Allowed))
     }
 
+    /// Returns whether the caller has done what the entity asks for, such as handing in work. Returns `None` if it asks for
+    /// nothing that the type keeps. What is known here is believed nobody: lessons ask before they count an item as done.
+    ///
+    /// # Errors
+    /// Returns an error if the data can't be read.
+    fn is_done(
+        _cx: &Context,
+        _entity: &Self::Entity,
+    ) -> impl Future<Output = Result<Option<bool>>> + Send {
+        ready(Ok(None))
+    }
+
     /// Returns whether pages offer to create an entity, in `site` or, without one, at all. This is called only if
     /// [`ACCESS`](Self::ACCESS) requires no more than a session for a creation, because the requirements then depend on
     /// what is created. The result grants nothing: [`permits`](Self::permits) decides.

@@ -81,6 +81,7 @@ pub struct Route {
     pub(crate) fault: Option<String>,
     pub(crate) read: Option<Run>,
     pub(crate) load: Option<Load>,
+    pub(crate) done: Option<IsDone>,
     pub(crate) list: Option<Run>,
     pub(crate) create: Option<Run>,
     pub(crate) create_form: Option<Run>,
@@ -165,6 +166,9 @@ pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<
 
 /// A function that loads the entities with these ids that the caller may read.
 pub(crate) type Load = for<'a> fn(&'a Context, &'a [String]) -> BoxFuture<'a, Result<Vec<Item>>>;
+
+/// A function that returns whether the caller has done what the entity with this id asks for.
+pub(crate) type IsDone = for<'a> fn(&'a Context, &'a str) -> BoxFuture<'a, Result<Option<bool>>>;
 
 /// A function that runs an action of a provider, with the action's declared parts bound to it.
 pub(crate) type Runner =

@@ -57,6 +57,7 @@ impl Route {
                 fault: None,
                 read: None,
                 load: None,
+                done: None,
                 list: None,
                 create: None,
                 create_form: None,
@@ -79,6 +80,7 @@ impl<P: Provider> RouteBuilder<P> {
     {
         self.route.read = Some(route::read::<P>);
         self.route.load = Some(route::load::<P>);
+        self.route.done = Some(route::is_done::<P>);
         self
     }
 

@@ -58,6 +58,18 @@ pub async fn find(cx: &Context, prefix: &str, ids: &[String]) -> Result<Vec<Item
     }
 }
 
+/// Returns whether the caller has done what the entity asks for, if its type [knows](crate::Provider::is_done) that.
+///
+/// # Errors
+/// Returns an error if the caller may not read the entity.
+pub async fn is_done(cx: &Context, prefix: &str, id: &str) -> Result<Option<bool>> {
+    let registry = cx.service::<Registry>()?;
+    match registry.route(prefix).and_then(|it| it.done) {
+        Some(is_done) => is_done(cx, id).await,
+        None => Ok(None),
+    }
+}
+
 /// Adds to `reply` what its reader may open of all that it refers to.
 pub(crate) async fn add(cx: &Context, registry: &Registry, reply: &mut Reply) -> Result<()> {
     let abilities = &mut reply.abilities;

@@ -42,6 +42,16 @@ pub(crate) fn load<'a, P: Read>(
     })
 }
 
+pub(crate) fn is_done<'a, P: Read>(
+    cx: &'a Context,
+    id: &'a str,
+) -> BoxFuture<'a, Result<Option<bool>>> {
+    Box::pin(async move {
+        let entity = gate::read::<P>(cx, id).await?;
+        P::is_done(cx, &entity).await
+    })
+}
+
 pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
         gate::admit(cx.caller(), P::ACCESS.read)?;

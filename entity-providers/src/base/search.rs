@@ -31,6 +31,17 @@ pub(crate) async fn all<P: List<Entity = P> + Entity>(
     }
 }
 
+/// Returns whether the caller sees an entity that passes all `filters`.
+pub(crate) async fn is_there<P: List>(
+    cx: &Context,
+    filters: impl IntoIterator<Item = Filter>,
+) -> Result<bool> {
+    let mut search = Search::part(Window { start: 0, limit: 1 });
+    filters.into_iter().for_each(|it| search.narrow(it));
+    let page = gate::list::<P>(cx, search).await?;
+    Ok(!page.items.is_empty())
+}
+
 /// Adds the words of the parameters `names` to those that `search` looks for.
 pub(crate) fn add_words(search: &mut Search, names: &[&str]) -> Result<()> {
     for name in names {

@@ -113,7 +113,7 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
 #[entity(prefix = "assignment", table = "assignment", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]
-#[entity(whole = Self::add_submissions, feed = Self::to_feed)]
+#[entity(whole = Self::add_submissions, feed = Self::to_feed, done = Self::is_handed_in)]
 #[entity(verbs(read, list, create, update), order = "dueTime,id")]
 #[entity(listed("status", "openTime", "dueTime", "siteTitle", "gradeScaleMaxPoints"))]
 #[expect(

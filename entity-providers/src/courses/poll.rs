@@ -52,7 +52,7 @@ const DAYS_OPEN: i64 = 7;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "poll", table = "poll", access = ACCESS, sight = SIGHT, version = seen)]
-#[entity(check = Self::check, settle = Self::settle, complete = results::add)]
+#[entity(check = Self::check, settle = Self::settle, complete = results::add, done = Self::is_voted)]
 #[entity(numbered, listed("voteOpen", "voteClose", "currentUserVoted"))]
 #[entity(
     verbs(list, create, update, delete),
@@ -94,12 +94,13 @@ pub struct Poll {
     #[entity(optional, label = "Voting begins")]
     #[entity(hint = "Empty for at once.")]
     pub vote_open: Millis,
-    /// When voting ends; after a week unless it is sent.
+    /// When voting ends; after a week unless it is sent. Once it is over and somebody has voted, it is not opened again.
     #[entity(optional, label = "Voting ends")]
     #[entity(hint = "Empty for after a week.")]
     pub vote_close: Millis,
     /// When members see how many votes each option has: `open` for always, `afterVoting` for those who have voted,
     /// `afterClosing` when voting is over, or `never`. Those who may change the poll also see it when voting is over.
+    /// It stays as it is once somebody has voted.
     #[entity(
         optional,
         max = 20,

@@ -93,7 +93,7 @@ const MOST_ATTEMPTS: i64 = 100;
 #[serde(rename_all = "camelCase")]
 #[entity(singular = "Quiz")]
 #[entity(prefix = "sam_pub", plural = "Quizzes", table = "quiz", access = ACCESS, sight = SIGHT)]
-#[entity(check = Self::check, narrow = narrow, parameters = PARAMETERS, version = seen)]
+#[entity(check = Self::check, done = Self::is_taken, narrow = narrow, parameters = PARAMETERS, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(numbered)]
 #[entity(verbs(read, list, create), order = "startDate,id", max = 500)]
@@ -294,6 +294,18 @@ impl Update for Quiz {
 
     async fn update(cx: &Context, current: Self, changes: Fields) -> Result<Self> {
         db::lock::<Self>(cx, &[&current.id]).await?;
+        if [
+            "startDate",
+            "dueDate",
+            "retractDate",
+            "timeLimit",
+            "lateHandling",
+        ]
+        .iter()
+        .any(|it| changes.0.contains_key(*it))
+        {
+            Self::collect(cx, &current.id).await?;
+        }
         let was_shuffled = current.shuffled;
         let quiz: Self = db::update(cx, current, changes).await?;
         if quiz.shuffled != was_shuffled && Self::has_attempts(cx, &quiz.id).await? {

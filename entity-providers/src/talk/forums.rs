@@ -19,6 +19,7 @@ use serde::Serialize;
 use self::contents::TopicView;
 use self::rules::{IS_FORUM_OPEN, check_dates};
 use crate::base::fields::seen;
+use crate::base::search::is_there;
 
 pub use self::message::{ForumMessage, ForumReading};
 pub use self::topic::ForumTopic;
@@ -52,7 +53,7 @@ const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_FORUM_OP
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "forums", table = "forum", access = ACCESS, sight = SIGHT)]
 #[entity(singular = "Forum", plural = "Forums", version = seen)]
-#[entity(check = Self::check, complete = Self::complete)]
+#[entity(check = Self::check, complete = Self::complete, done = Self::is_answered)]
 #[entity(whole = Self::add_topics, numbered)]
 #[entity(
     verbs(read, list, create, update, delete),
@@ -141,6 +142,18 @@ entity_core::register!(
 );
 
 impl Forum {
+    /// Returns whether the caller has written a message in it that is there.
+    async fn is_answered(&self, cx: &Context) -> Result<bool> {
+        let of = ForumMessage::FIELD;
+        let filters = [
+            of.forum_id.eq(self.id),
+            of.author_id.eq(cx.user_id()?),
+            of.is_draft.eq(false),
+            of.is_deleted.eq(false),
+        ];
+        is_there::<ForumMessage>(cx, filters).await
+    }
+
     fn check(&mut self, cx: &Context, _before: Option<&Self>) -> Result<()> {
         cx.user_id()?.clone_into(&mut self.modifier);
         check_dates(self.open_date, self.close_date)

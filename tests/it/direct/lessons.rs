@@ -203,6 +203,56 @@ both! {
         assert!(!student.get("/direct/gradebook/site/biology-101.json").await.text().contains("canary"));
     }
 
+    async fn y62_what_can_be_looked_up_is_not_believed(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let new = async |client: &Client, kind: &str, fields: Value| {
+            let mut all = json!({"siteId": "biology-101"});
+            all.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+            created(&client.post(&format!("/direct/{kind}"), &all).await, kind)
+        };
+        let poll = new(&teacher, "poll", json!({"text": "Which?"})).await;
+        assert_eq!(send(&teacher, &format!("poll/{poll}/options"), json!({"text": ["one"]})).await, StatusCode::OK);
+        let option = read(&teacher, &format!("/direct/poll/{poll}.json")).await["options"][0]["optionId"].clone();
+        let forum = new(&teacher, "forums", json!({"title": "Forum"})).await;
+        let topic = new(&teacher, "forums-topic", json!({"forum": forum, "title": "Topic"})).await;
+        let quiz = teacher.post("/direct/sam_pub", &json!({"ownerSiteId": "biology-101", "title": "Quiz"})).await;
+        let quiz = created(&quiz, "sam_pub");
+        let question = json!({"quizId": quiz, "kind": "TRUE_FALSE", "text": "True?", "correct": ["true"], "points": 1});
+        new(&teacher, "quiz-question", question).await;
+        assert_eq!(send(&teacher, &format!("sam_pub/{quiz}/publish"), json!({})).await, StatusCode::OK);
+        let all = list(&student, "/direct/assignment/site/biology-101.json", "assignment").await;
+        let open = all.iter().find(|it| it["status"] == "OPEN").unwrap_or(&all[0]);
+        let (work, page) = (text(open, "id"), make(&teacher, json!({"lessonTitle": "Points", "gradebookPoints": 10})).await);
+        for (kind, id) in [("poll", &poll), ("forum", &forum), ("quiz", &quiz), ("assignment", &work)] {
+            let item = add(&teacher, &page, json!({"kind": kind, "sakaiId": id, "required": true})).await;
+            let done = format!("lesson-item/{item}/done");
+            assert_eq!(send(&student, &done, json!({})).await, StatusCode::CONFLICT, "{kind}");
+            assert_eq!(send(&student, &format!("lessons/{page}/done"), json!({})).await, StatusCode::CONFLICT, "{kind}");
+            match kind {
+                "poll" => {
+                    assert_eq!(send(&student, &format!("poll/{poll}/vote"), json!({"pollOption": [option]})).await, StatusCode::OK);
+                }
+                "forum" => {
+                    let draft = json!({"topic": topic, "title": "Draft", "isDraft": true});
+                    new(&student, "forums-message", draft).await;
+                    assert_eq!(send(&student, &done, json!({})).await, StatusCode::CONFLICT, "a draft is no answer");
+                    new(&student, "forums-message", json!({"topic": topic, "title": "Said"})).await;
+                }
+                "quiz" => {
+                    let begun = student.post(&format!("/direct/sam_pub/{quiz}/begin.json"), &json!({})).await.json();
+                    assert_eq!(send(&student, &done, json!({})).await, StatusCode::CONFLICT, "it runs");
+                    let attempt = text(&begun, "attemptId");
+                    assert_eq!(send(&student, &format!("quiz-attempt/{attempt}/submit"), json!({})).await, StatusCode::OK);
+                }
+                _ => {
+                    let own = json!({"submittedText": "<p>Done</p>"});
+                    assert_eq!(send(&student, &format!("assignment/{work}/submit"), own).await, StatusCode::OK);
+                }
+            }
+            assert_eq!(send(&student, &done, json!({})).await, StatusCode::OK, "{kind}");
+        }
+    }
+
     async fn cve_2022_40208_nobody_skips_what_is_required(app: TestApp) {
         let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
         let first = page(&student, "Week 1: The cell").await;

@@ -8,11 +8,20 @@ use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect 
 use super::scale::score as score_of;
 use super::submission::submission;
 use super::{Assignment, Submission};
+use crate::base::search::is_there;
 use crate::courses::calendar::{self, Deadline};
 use crate::courses::gradebook::{self, ItemSpec};
 use crate::courses::task::{self, Duty};
 
 impl Assignment {
+    /// Returns whether the caller has handed in work.
+    pub(super) async fn is_handed_in(&self, cx: &Context) -> Result<bool> {
+        let of = Submission::FIELD;
+        let own = of.submitter.eq(cx.user_id()?);
+        let filters = [of.assignment_id.eq(&*self.id), own, of.submitted.eq(true)];
+        is_there::<Submission>(cx, filters).await
+    }
+
     /// Writes what follows the assignment, which is about to be written itself.
     ///
     /// # Errors

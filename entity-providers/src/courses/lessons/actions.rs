@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use entity_core::reply::{Choice, Prompt, Questionnaire, Sending};
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, Data, Done, Error, ErrorKind, Input, Need,
-    Operation, Outcome, Read as _, Result, Search, Verb, gate, shape,
+    Operation, Outcome, Read as _, Result, Search, Verb, gate, leads, shape,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -255,6 +255,13 @@ async fn do_item(cx: &Context, item: LessonItem, arguments: Arguments) -> Result
         None => true,
         Some(done) => done.ok_or_else(|| Error::field("done", "must be true or false"))?,
     };
+    if let Some((prefix, id)) = item.target().filter(|_| is_done)
+        && leads::is_done(cx, prefix, &id).await? == Some(false)
+    {
+        return Err(Error::conflict(
+            "it is done when you have handed it in, voted or written there: do that first",
+        ));
+    }
     progress::do_item(cx, &item, is_done, Ticks::default()).await?;
     gate::read::<LessonItem>(cx, &item.item_id).await
 }

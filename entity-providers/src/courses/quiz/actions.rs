@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{GRADE, MOST_ATTEMPTS, PUBLISH, Quiz, QuizAttempt, TAKE, extension, times};
+use crate::base::search::is_there;
 
 impl Actions for Quiz {
     fn actions() -> Vec<Action<Self>> {
@@ -113,6 +114,14 @@ async fn collect(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Quiz> {
 type Terms = (Option<i64>, Option<i64>, i64, bool, i64);
 
 impl Quiz {
+    /// Returns whether the caller has ended an attempt.
+    pub(super) async fn is_taken(&self, cx: &Context) -> Result<bool> {
+        let of = QuizAttempt::FIELD;
+        let own = of.user_id.eq(cx.user_id()?);
+        let filters = [of.quiz_id.eq(&*self.id), own, of.finished.eq(true)];
+        is_there::<QuizAttempt>(cx, filters).await
+    }
+
     /// Refuses the student `user`, who has had `count` attempts, if there is no further one for them now.
     async fn demand_room(&self, cx: &Context, user: &str, count: usize) -> Result<()> {
         let (opens, closes, added, is_draft, questions) = self.terms(cx, user).await?;

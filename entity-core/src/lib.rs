@@ -186,6 +186,7 @@ pub mod engine {
     pub mod options;
     #[doc(hidden)]
     pub mod probe;
+    pub(crate) mod rehearsal;
     pub(crate) mod route;
 
     pub use crate::contract::demo::FillDemo;

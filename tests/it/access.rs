@@ -24,6 +24,7 @@ mod policy;
 mod poll;
 mod profile;
 mod quiz;
+mod rehearsed;
 mod requests;
 mod rows;
 mod sent_back;

@@ -38,7 +38,7 @@ fn as_sent(field: &Field, shown: &Value) -> Option<Value> {
 }
 
 /// Returns whether two values are equal, as far as the format of `input` can tell values apart.
-fn is_same(input: &Input, shown: &Value, sent: &Value) -> bool {
+pub(crate) fn is_same(input: &Input, shown: &Value, sent: &Value) -> bool {
     match (shown, sent) {
         (Value::Number(one), Value::Number(other)) => is_same_number(one, other),
         (Value::Array(one), Value::Array(other)) => {

@@ -183,7 +183,10 @@ async fn run_and_record(
     request: &Request,
     finish: &dyn Finish,
 ) -> Result<(Reply, Vec<Event>)> {
-    let reply = dispatcher.run(cx, request).await?;
+    let reply = match request.is_dry_run {
+        true => Box::pin(dispatcher.rehearse(cx, request)).await?,
+        false => dispatcher.run(cx, request).await?,
+    };
     if request.verb.is_safe() {
         return Ok((reply, Vec::new()));
     }

@@ -21,6 +21,7 @@ use crate::engine::atomic::Atomic;
 use crate::engine::hold::{Hold, Holders, WriteLimit};
 use crate::engine::leads;
 use crate::engine::options;
+use crate::engine::rehearsal;
 use crate::words::error::{Error, ErrorKind, Result};
 use crate::words::path::DirectPath;
 use crate::words::unit::{End, Mode, Store};
@@ -358,6 +359,22 @@ impl Dispatcher {
     /// path.
     pub(crate) async fn run(&self, cx: &Context, request: &Request) -> Result<Reply> {
         run(&self.registry, cx, request).await
+    }
+
+    /// Runs `request`, which is given up, in the unit of work of `cx`, and answers what its caller could know before.
+    pub(crate) async fn rehearse(&self, cx: &Context, request: &Request) -> Result<Reply> {
+        let for_nobody = Request {
+            wants_abilities: false,
+            ..request.clone()
+        };
+        let reply = self.run(cx, &for_nobody).await?;
+        let before = self.begin(&request.origin, Mode::Read).await?;
+        if request.verb.is_safe()
+            && let Ok(read) = self.run(&before, request).await
+        {
+            return Ok(read);
+        }
+        rehearsal::told(&before, &self.registry, &request.input, reply).await
     }
 
     /// Runs `work` in a unit of work that can only read.

@@ -8,6 +8,7 @@ use tests::{Answer, Backend, Client, TestApp, both, is_full, say};
 use super::answers;
 use super::digest::{Witness, difference};
 use super::policy::{self, Expected, Line};
+use super::rehearsed;
 use super::requests::{self, Question};
 use super::subject::Subject;
 use super::world::{Caller, World};
@@ -314,6 +315,11 @@ impl Run {
     async fn ask(&mut self, case: &Case<'_>, subject: &Subject, question: &Question) {
         self.questions += 1;
         let client = subject.client.as_ref().unwrap_or(&case.caller.client);
+        let news = rehearsed::news(client, question).await;
+        self.complaints.extend(news.into_iter().map(|it| {
+            let (method, path) = (&question.method, &question.paths[0]);
+            format!("{}: a dry run of {method} {path} tells {it}", case.name())
+        }));
         let mut answers = Vec::new();
         for path in &question.paths {
             answers.push(send(client, question, path).await);

@@ -5,7 +5,7 @@ mod document;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use call::{Call, Known, calls};
+use call::{Known, calls};
 use document::Document;
 use entity_core::Registry;
 use entity_core::catalog::Catalog;
@@ -357,20 +357,18 @@ both! {
                     false => (user.clone(), known.with(&created)),
                 };
                 let is_second_door = operation.method == "delete" && operation.id.ends_with(AT_FORM);
-                let is_given_up = |it: &Call| it.headers.iter().any(|it| it.1 == "tx=rollback");
                 let calls = calls(operation, &known);
                 let last = calls.len() - 1;
                 for (index, call) in calls.into_iter().enumerate() {
-                    // Of what would delete it at the other address, only calls that are given up are left anyway.
-                    let is_left_out = index % SAMPLED > 0 && index != last && !is_second_door;
+                    let is_left_out = index % SAMPLED > 0 && index != last;
                     if is_sampled && eid != "admin" && is_left_out {
                         continue;
                     }
-                    // The other address deletes it.
-                    if is_second_door && !is_given_up(&call) {
-                        continue;
-                    }
                     let mut client = user.clone();
+                    // The other address deletes it.
+                    if is_second_door {
+                        client = client.with_header(HeaderName::from_static("prefer"), "tx=rollback");
+                    }
                     for (name, value) in &call.headers {
                         let name = HeaderName::from_bytes(name.as_bytes()).expect("a name");
                         client = client.with_header(name, value);

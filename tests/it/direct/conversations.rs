@@ -206,6 +206,23 @@ both! {
         other.get(&format!("/direct/conversations-post/{first}.json")).await.expect(StatusCode::NOT_FOUND);
     }
 
+    async fn y60_a_dry_run_of_an_answer_opens_no_topic_to_answer_first(app: TestApp) {
+        let (student, other) = (app.user("student1").await, app.user("student2").await);
+        let id = topic(&student, json!({"mustPostBeforeViewing": true})).await;
+        let hidden = post(&student, &id, json!({"message": "<p>Chlorophyll</p>"})).await;
+        let dry = other.clone().with_header(http::HeaderName::from_static("prefer"), "tx=rollback");
+        let batch = json!({"atomic": true, "operations": [
+            {"method": "POST", "path": "conversations-post", "body": {"siteId": SITE, "topicId": id, "message": "<p>Mine</p>"}},
+            {"method": "GET", "path": format!("conversations-post/{hidden}.json")},
+            {"method": "GET", "path": format!("conversations-post.json?topicId={id}")},
+            {"method": "GET", "path": format!("conversations/{id}.json")},
+        ]});
+        let told = dry.post("/direct/batch.json", &batch).await.expect(StatusCode::OK).json();
+        assert!(!told.to_string().contains("Chlorophyll"), "{told}");
+        assert_eq!(told["results"][0]["data"]["message"], "<p>Mine</p>", "what was sent: {told}");
+        assert_eq!(told["results"][3]["data"]["numberOfPosts"], 0, "{told}");
+    }
+
     async fn private_posts_and_those_in_topics_to_answer_first_are_not_for_all(app: TestApp) {
         let (student, other, third) = (app.user("student1").await, app.user("student2").await, app.user("student3").await);
         let id = topic(&student, json!({"mustPostBeforeViewing": true})).await;

@@ -54,6 +54,28 @@ fn link(told: &Value) -> String {
 }
 
 both! {
+    async fn y60_a_dry_run_of_an_acceptance_opens_no_site(app: TestApp) {
+        let owner = project(&app).await;
+        let news = json!({"siteId": "club", "title": "Zugzwang", "body": "<p>Zwischenzug</p>"});
+        created(&owner.post("/direct/announcement", &news).await, "announcement");
+        let invitation = invite(&owner, "student5", "access").await;
+        let fifth = app.user("student5").await;
+        let dry = fifth.clone().with_header(http::HeaderName::from_static("prefer"), "tx=rollback");
+        let reads = ["site/club.json", "announcement/site/club.json", "membership/site/club.json", "site/club/pages.json"];
+        let operations = reads.iter().map(|it| json!({"method": "GET", "path": it}));
+        let accept = json!({"method": "POST", "path": format!("{invitation}/accept")});
+        let operations: Vec<Value> = std::iter::once(accept).chain(operations).collect();
+        let before = fifth.get("/direct/site/club.json").await;
+        let batch = json!({"atomic": true, "operations": operations});
+        let told = dry.post("/direct/batch.json", &batch).await;
+        told.expect(StatusCode::OK);
+        for word in ["Zugzwang", "Zwischenzug", "student1"] {
+            assert!(!told.text().contains(word), "{word}: {}", told.text());
+        }
+        let known = before.text().contains("Chess Club");
+        assert_eq!(told.text().contains("Chess Club"), known, "{}", told.text());
+    }
+
     async fn whoever_has_the_link_accepts_it(app: TestApp) {
         let (owner, guest) = (project(&app).await, app.user("student5").await);
         let body = json!({"siteId": "club", "invitee": "guest@example.edu", "memberRole": "maintain"});

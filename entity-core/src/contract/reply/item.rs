@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use erased_serde::Serialize as ErasedSerialize;
 use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::model::projection::{Chosen, Projection};
 use crate::model::schema::Schema;
@@ -75,42 +76,50 @@ impl<E: Entity> Erased for E {
     }
 }
 
-/// A sample entity that has a type but no data.
-struct Sample(&'static Schema);
+/// An entity that is made of single fields: none, if it is a sample of its type.
+struct Told {
+    schema: &'static Schema,
+    id: String,
+    title: Option<String>,
+    fields: Map<String, Value>,
+    /// The entity as it is stored.
+    stored: Option<Item>,
+}
 
-impl Erased for Sample {
+impl Erased for Told {
     fn schema(&self) -> &'static Schema {
-        self.0
+        self.schema
     }
     fn id(&self) -> String {
-        String::new()
+        self.id.clone()
     }
     fn title(&self) -> Option<String> {
-        None
+        let stored = || self.stored.as_ref()?.title();
+        self.title.clone().or_else(stored)
     }
     fn site(&self) -> Option<&str> {
-        None
+        self.stored.as_ref()?.site()
     }
     fn version(&self) -> Option<Version> {
         None
     }
     fn updated(&self) -> Option<DateTime<Utc>> {
-        None
+        self.stored.as_ref()?.updated()
     }
     fn feed_entry(&self) -> Option<FeedEntry> {
-        None
+        self.stored.as_ref()?.feed_entry()
     }
     fn event_entry(&self) -> Option<EventEntry> {
-        None
+        self.stored.as_ref()?.event_entry()
     }
     fn is_told_once(&self) -> bool {
         false
     }
     fn is_secret(&self) -> bool {
-        false
+        self.stored.as_ref().is_some_and(Item::is_secret)
     }
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
-        &()
+        &self.fields
     }
 }
 
@@ -128,9 +137,42 @@ impl Item {
     /// Creates a sample item that has a type but no data, which is used to find the formats that can write such
     /// entities.
     pub fn sample(prefix: &'static str, schema: &'static Schema) -> Self {
+        Self::told(
+            prefix,
+            Told {
+                schema,
+                id: String::new(),
+                title: None,
+                fields: Map::new(),
+                stored: None,
+            },
+        )
+    }
+
+    /// Creates an item with the id of this one that shows these fields; `stored` is the entity as it is stored.
+    pub(crate) fn retold(
+        &self,
+        title: Option<String>,
+        stored: Option<Self>,
+        fields: Map<String, Value>,
+    ) -> Self {
+        let told = Told {
+            schema: self.schema(),
+            id: self.id(),
+            title,
+            fields,
+            stored,
+        };
+        Self {
+            projection: self.projection.clone(),
+            ..Self::told(self.prefix, told)
+        }
+    }
+
+    fn told(prefix: &'static str, told: Told) -> Self {
         Self {
             prefix,
-            entity: Arc::new(Sample(schema)),
+            entity: Arc::new(told),
             projection: None,
             expanded: None,
         }

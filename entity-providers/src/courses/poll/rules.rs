@@ -43,7 +43,7 @@ impl Poll {
         }
     }
 
-    /// Refuses a change of what was asked once somebody has voted: a vote means what it meant when it was cast.
+    /// Refuses a change of what was asked and promised once somebody has voted: a vote means what it meant when it was cast.
     pub(super) async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
         let Some(before) = before else {
             return Ok(());
@@ -52,8 +52,11 @@ impl Poll {
             && self.description == before.description
             && self.min_options == before.min_options
             && self.max_options == before.max_options
-            && self.limit_voting == before.limit_voting;
-        match is_same {
+            && self.limit_voting == before.limit_voting
+            && self.display_result == before.display_result;
+        // Results that were seen after the end would be those of a vote that goes on.
+        let is_reopened = before.vote_close.0 <= cx.now() && cx.now() < self.vote_close.0;
+        match is_same && !is_reopened {
             true => Ok(()),
             false => Self::demand_unvoted(cx, &self.key).await,
         }
@@ -66,9 +69,14 @@ impl Poll {
         match votes.count(cx.db()?).await? {
             0 => Ok(()),
             _ => Err(Error::conflict(
-                "somebody has voted: the question, its rules and its options stay as they are",
+                "somebody has voted: the question, its rules, its options and when results are shown stay as they are, and what is over is not opened again",
             )),
         }
+    }
+
+    #[expect(clippy::unused_async, reason = "others ask the database")]
+    pub(super) async fn is_voted(&self, _cx: &Context) -> Result<bool> {
+        Ok(self.current_user_voted)
     }
 
     /// Returns whether members vote at the instant `now`.

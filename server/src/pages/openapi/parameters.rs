@@ -163,14 +163,10 @@ pub(super) const PREFER: &str = "Prefer";
 pub(super) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
 pub(super) fn prefer() -> Parameter {
-    let doc = "Whether to answer with the entity; whether to refuse what would be left out (`handling=strict`); \
-        whether to give everything up in the end (`tx=rollback`).";
-    let values = [
-        "return=representation",
-        "return=minimal",
-        "handling=strict",
-        "tx=rollback",
-    ];
+    // Whoever sends it is answered with less than is described here.
+    let doc = "Whether to answer with the entity; whether to refuse what would be left out (`handling=strict`). With \
+        `tx=rollback`, everything is given up in the end, and the answer has only what could be read before.";
+    let values = ["return=representation", "return=minimal", "handling=strict"];
     header(
         PREFER,
         doc,

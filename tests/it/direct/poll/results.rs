@@ -64,16 +64,32 @@ both! {
         }
     }
 
-    async fn results_follow_a_change_of_what_the_poll_says(app: TestApp) {
+    async fn y60_what_was_promised_at_the_first_vote_stays(app: TestApp) {
         let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
         let (id, options) = make(&teacher, json!({"displayResult": "never"})).await;
-        assert_eq!(vote(&teacher, id, &options[..1]).await, StatusCode::OK);
-        assert_eq!(shown(&student, id, options[0]).await, None);
         let path = format!("/direct/poll/{id}");
-        teacher.put(&path, &json!({"displayResult": "open"})).await.expect(StatusCode::NO_CONTENT);
-        assert_eq!(shown(&student, id, options[0]).await, Some(1));
-        teacher.put(&path, &json!({"displayResult": "afterVoting"})).await.expect(StatusCode::NO_CONTENT);
-        assert_eq!((shown(&student, id, options[0]).await, shown(&teacher, id, options[0]).await), (None, Some(1)));
+        for display in ["open", "afterVoting"] {
+            teacher.put(&path, &json!({"displayResult": display})).await.expect(StatusCode::NO_CONTENT);
+        }
         teacher.put(&path, &json!({"displayResult": "sometimes"})).await.expect(StatusCode::BAD_REQUEST);
+        // A dry run of a vote tells no result.
+        let dry = student.clone().with_header(http::HeaderName::from_static("prefer"), "tx=rollback");
+        let before = read(&student, &format!("{path}.json")).await;
+        let ballot = json!({"pollOption": [options[0]]});
+        let told = dry.post(&format!("{path}/vote.json"), &ballot).await.expect(StatusCode::OK).json();
+        assert_eq!(told, before);
+        assert_eq!(vote(&teacher, id, &options[..1]).await, StatusCode::OK);
+        assert_eq!((shown(&student, id, options[0]).await, shown(&teacher, id, options[0]).await), (None, Some(1)));
+        let prefer = http::HeaderName::from_static("prefer");
+        for client in [teacher.clone(), teacher.clone().with_header(prefer, "tx=rollback, return=representation")] {
+            client.put(&path, &json!({"displayResult": "open"})).await.expect(StatusCode::CONFLICT);
+        }
+        assert_eq!(shown(&student, id, options[0]).await, None);
+        // What ends early stays ended: its result is no longer that of a poll that runs.
+        teacher.put(&path, &json!({"voteClose": at(&app, 60)})).await.expect(StatusCode::NO_CONTENT);
+        teacher.put(&path, &json!({"voteClose": at(&app, 120)})).await.expect(StatusCode::NO_CONTENT);
+        app.advance(TimeDelta::seconds(121));
+        teacher.put(&path, &json!({"voteClose": at(&app, 60)})).await.expect(StatusCode::CONFLICT);
+        teacher.put(&path, &json!({"description": "x"})).await.expect(StatusCode::CONFLICT);
     }
 }

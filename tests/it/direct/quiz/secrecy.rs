@@ -66,6 +66,29 @@ async fn questions(teacher: &Client, quiz: &str) -> Vec<Value> {
 }
 
 both! {
+    async fn y60_a_dry_run_of_handing_in_tells_no_right_answer(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let quiz = publish(&teacher, json!({"feedback": "IMMEDIATELY"})).await;
+        let attempt = begin(&student, &quiz).await;
+        let own = format!("/direct/quiz-attempt/{}", text(&attempt, "id"));
+        let before = read(&student, &format!("{own}.json")).await;
+        let dry = student.clone().with_header(http::HeaderName::from_static("prefer"), "tx=rollback");
+        let submit = format!("{own}/submit.json");
+        let told = dry.post(&submit, &nearly_right(&attempt)).await.expect(StatusCode::OK).json();
+        assert_eq!(told, before);
+        let operations = json!({"atomic": true, "operations": [
+            {"method": "POST", "path": submit, "body": nearly_right(&attempt)},
+            {"method": "GET", "path": format!("{own}.json")},
+        ]});
+        let told = dry.post("/direct/batch.json", &operations).await.expect(StatusCode::OK).json();
+        for result in told["results"].as_array().expect("results") {
+            assert_eq!(result["data"], before, "{told}");
+        }
+        // What is handed in for good tells them.
+        let told = student.post(&submit, &nearly_right(&attempt)).await.expect(StatusCode::OK).json();
+        assert!(told["questions"][0]["correct"].is_array(), "{told}");
+    }
+
     async fn right_answers_and_scores_stay_in_the_service_until_they_are_released(app: TestApp) {
         let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
         for (feedback, seconds) in [("NEVER", 60), ("AFTER_DUE", 120)] {

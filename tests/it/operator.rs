@@ -82,6 +82,30 @@ fn names(database: &Database) -> Vec<String> {
 }
 
 both! {
+    async fn y18_the_operator_is_refused_at_once_and_named(app: TestApp) {
+        let database = app.database();
+        let production = ["add", "ada", "--profile", "production"];
+        for password in ["password", "Ada"] {
+            let refused = user(database, &production, password).await;
+            assert!(!refused.status.success(), "{refused:?}");
+            assert!(text(&refused.stderr).contains("choose another one"), "{refused:?}");
+        }
+        let made = user(database, &production, "four random words").await;
+        assert!(made.status.success(), "{made:?}");
+        let refused = user(database, &["disable", "admin"], "").await;
+        assert!(!refused.status.success(), "{refused:?}");
+        assert!(text(&refused.stderr).contains("`admin` is the last administrator"), "{refused:?}");
+        app.user("admin").await.get("/direct/user.json").await.expect(http::StatusCode::OK);
+        let second = user(database, &["add", "grace", "--superuser"], "four other words").await;
+        assert!(second.status.success(), "{second:?}");
+        let shut = user(database, &["disable", "admin"], "").await;
+        assert!(shut.status.success(), "{shut:?}");
+        let log = run(database, &["audit", "--method", "CLI"]).await;
+        for told in ["user add ada (by uid ", "user disable admin (by uid "] {
+            assert!(text(&log.stdout).contains(told), "{log:?}");
+        }
+    }
+
     async fn a_password_that_everybody_knows_is_not_served_to_a_network(app: TestApp) {
         let database = app.database();
         let everywhere = ["--listen", "0.0.0.0:0"];

@@ -431,13 +431,13 @@ both! {
         announce(&teacher, "Exam room", false).await;
         deliver(app.service()).await;
         let sent = &deliveries(&teacher, &hook).await[0];
-        assert_eq!(sent["lastError"], "the address is not public", "{sent}");
+        assert_eq!(sent["lastError"], "the host can't be reached, or its address is not public", "{sent}");
         let sql = format!("UPDATE webhook SET url = 'https://127.0.0.1:{port}/' WHERE active");
         databases(&app).await[0].execute_unprepared(&sql).await.expect("it leads elsewhere");
         app.advance(TimeDelta::minutes(10));
         deliver(app.service()).await;
         let sent = &deliveries(&teacher, &hook).await[0];
-        assert_eq!((&sent["lastError"], &sent["attempts"]), (&json!("the address is not public"), &json!(2)));
+        assert_eq!((&sent["lastError"], &sent["attempts"]), (&json!("the host can't be reached, or its address is not public"), &json!(2)));
         assert!(receiver.received().is_empty());
     }
 }

@@ -5,6 +5,8 @@
 //! through this module. One exception: what a public action returns counts as public for [`Provider::ACCESS`], so that
 //! only [`Provider::permits`] is checked.
 
+use serde_json::Value;
+
 use crate::contract::access::{Caller, Decision, Need, Operation, Permit, Scope};
 use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};
@@ -161,8 +163,8 @@ pub async fn update<P: Update>(
     input: &Input,
     preconditions: &Preconditions,
 ) -> Result<P::Entity> {
-    let (current, fields) = revision::<P>(cx, id, input).await?;
-    let fields = repetition::changed(input, fields, &current)?;
+    let (current, stored, fields) = revision::<P>(cx, id, input).await?;
+    let fields = repetition::changed(P::Entity::schema(), input, fields, &stored)?;
     // A file is never a repetition: what it changes is up to the type.
     let is_repetition = cx.uploads().is_empty() && fields.0.is_empty();
     if is_repetition {
@@ -177,20 +179,20 @@ pub async fn update<P: Update>(
     Ok(entity)
 }
 
-/// Returns the entity `id`, if the caller may change it, and the fields for a change of it by `input`, checked against
-/// the schema and with sanitised HTML.
+/// Returns the entity `id`, if the caller may change it, as it is and as data, and the fields for a change of it by `input`,
+/// checked against the schema and with sanitised HTML.
 pub(crate) async fn revision<P: Update>(
     cx: &Context,
     id: &str,
     input: &Input,
-) -> Result<(P::Entity, Fields)> {
+) -> Result<(P::Entity, Value, Fields)> {
     let current = load_to_write::<P>(cx, id, Operation::Update).await?;
     input.require_root(cx, P::PREFIX)?;
     let input = input.resolve(&current)?;
     let fields = input.check_change(&current)?;
     let stored = serde_json::to_value(&current).map_err(Error::internal)?;
     let fields = cx.sanitize_fields::<P>(fields, Some(&stored))?;
-    Ok((current, fields))
+    Ok((current, stored, fields))
 }
 
 /// Returns the entity `id`, if the caller may run an action on it that requires `need`.

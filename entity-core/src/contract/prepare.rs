@@ -198,7 +198,7 @@ pub(crate) fn update<'a, P: Update>(
     _need: Option<Need>,
 ) -> BoxFuture<'a, Result<Fields>> {
     Box::pin(async move {
-        let (current, fields) = gate::revision::<P>(cx, call.id, call.input).await?;
+        let (current, _stored, fields) = gate::revision::<P>(cx, call.id, call.input).await?;
         let _changes: P::Changes = fields.clone().decode()?;
         call.preconditions.judge_write(gate::state(cx, &current))?;
         Ok(fields)

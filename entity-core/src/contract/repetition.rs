@@ -4,23 +4,24 @@
 use serde_json::{Map, Number, Value};
 
 use crate::contract::input::{Fields, Input};
-use crate::model::entity::Entity;
-use crate::model::schema::Field;
+use crate::model::schema::{Field, Schema};
 use crate::model::value;
 use crate::words::error::{Error, Result};
 
-/// Returns those of `fields`, which were read from `input`, that have another value than `current` shows: what is equal is
-/// no change, also where somebody else may change it. So what was read can be sent back. A field that `current` does not
+/// Returns those of `fields`, which were read from `input`, that have another value than `stored` shows: what is equal is
+/// no change, also where somebody else may change it. So what was read can be sent back. A field that `stored` does not
 /// show, such as a password, always counts as changed.
-pub(crate) fn changed<E: Entity>(input: &Input, fields: Fields, current: &E) -> Result<Fields> {
-    if fields.0.is_empty() {
-        return Ok(fields);
-    }
-    let Value::Object(shown) = serde_json::to_value(current).map_err(Error::internal)? else {
+pub(crate) fn changed(
+    schema: &Schema,
+    input: &Input,
+    fields: Fields,
+    stored: &Value,
+) -> Result<Fields> {
+    let Value::Object(shown) = stored else {
         return Err(Error::internal("an entity is not an object"));
     };
     let is_shown = |name: &String, sent: &Value| {
-        let field = E::schema().field(name);
+        let field = schema.field(name);
         let shown = field.and_then(|it| as_sent(it, shown.get(name)?));
         shown.is_some_and(|it| is_same(input, &it, sent))
     };

@@ -49,6 +49,8 @@ pub struct Home {
     pub has_more_events: bool,
     /// The latest announcements.
     pub news: Vec<Dated>,
+    /// The types whose lists are for few people, the user among them.
+    pub managed: Vec<&'static str>,
 }
 
 /// The page of a [`Home`].
@@ -61,8 +63,8 @@ struct HomePage<'a> {
     events: Vec<Entry<'a>>,
     has_more_events: bool,
     news: Vec<Entry<'a>>,
-    /// What is the reader's own.
-    own: Vec<Crumb>,
+    /// The headings of lists of links, each with these: the reader's own, and those for few people.
+    lists: [(&'static str, Vec<Crumb>); 2],
 }
 
 /// Sites under one heading.
@@ -122,8 +124,20 @@ pub fn home_page(home: &Home, view: &View<'_>) -> Result<Vec<u8>> {
         events: home.events.iter().map(Entry::of).collect(),
         has_more_events: home.has_more_events,
         news: home.news.iter().map(Entry::of).collect(),
-        own: own(view),
+        lists: [
+            ("Yours", own(view)),
+            ("Administration", managed(&home.managed, view)),
+        ],
     })
+}
+
+/// The lists of these types.
+fn managed(prefixes: &[&str], view: &View<'_>) -> Vec<Crumb> {
+    let link = |prefix: &&str| Crumb {
+        href: format!("/direct/{prefix}.html"),
+        label: view.registry.plural(prefix),
+    };
+    prefixes.iter().map(link).collect()
 }
 
 /// Where what is the reader's own is, of each type that has some, by what it is called.

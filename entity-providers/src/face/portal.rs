@@ -4,7 +4,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::engine::{DirectPath, look_up};
 use entity_core::{
-    Context, Entity as _, Error, ErrorKind, Page, Provider as _, Reference, Registry, Result,
+    Context, Entity as _, Error, ErrorKind, Need, Page, Provider as _, Reference, Registry, Result,
     Search, Window, gate,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
@@ -37,6 +37,8 @@ pub struct Home {
     pub events: Vec<Event>,
     /// True if there are more events in these weeks.
     pub has_more_events: bool,
+    /// The types of which pages lead few people to the list of all, the user among them.
+    pub managed: Vec<&'static str>,
 }
 
 /// A site on the start page.
@@ -126,7 +128,25 @@ pub async fn home(cx: &Context) -> Result<Home> {
         news: news(cx).await?,
         events: events.items,
         has_more_events: events.has_more,
+        managed: managed(cx).await?,
     })
+}
+
+/// Returns the types whose lists are for few people, the caller among them.
+async fn managed(cx: &Context) -> Result<Vec<&'static str>> {
+    let is_superuser = cx.authorizer().is_superuser(cx).await?;
+    let mut managed = Vec::new();
+    for route in cx.service::<Registry>()?.routes() {
+        let is_shown = match route.access.map(|it| it.read) {
+            Some(Need::Account(function)) => cx.authorizer().holds(cx, function).await?,
+            Some(Need::Superuser) => is_superuser,
+            _ => is_superuser && route.is_unlisted,
+        };
+        if is_shown && route.capabilities().contains(&"list") {
+            managed.push(route.prefix);
+        }
+    }
+    Ok(managed)
 }
 
 async fn events(cx: &Context) -> Result<Page<Event>> {

@@ -27,6 +27,22 @@ fn newcomer() -> Value {
 }
 
 both! {
+    async fn y15_whom_the_student_system_put_there_stays(app: TestApp) {
+        let (admin, teacher, student) = (app.user("admin").await, app.user("instructor1").await, app.user("student1").await);
+        let path = path_of(&student, "biology-101").await;
+        let provided = format!("{path}/provided");
+        for client in [&student, &teacher] {
+            client.put(&provided, &json!({})).await.expect(StatusCode::FORBIDDEN);
+        }
+        admin.put(&provided, &json!({})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(read(&student, &format!("{path}.json")).await["provided"], true);
+        student.delete(&path).await.expect(StatusCode::FORBIDDEN);
+        admin.delete(&provided).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(read(&student, &format!("{path}.json")).await["provided"], false);
+        student.delete(&path).await.expect(StatusCode::NO_CONTENT);
+        admin.put(&provided, &json!({})).await.expect(StatusCode::NOT_FOUND);
+    }
+
     async fn a_membership_has_the_keys_that_clients_read(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for member in list(&teacher, OF_TRIP, "membership").await {

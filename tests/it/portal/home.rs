@@ -9,6 +9,20 @@ use tests::{TestApp, both};
 use super::{FORM, assert_page};
 
 both! {
+    async fn y17_administrators_find_the_lists_that_are_for_few(app: TestApp) {
+        for (eid, is_shown) in [("admin", true), ("instructor1", false), ("student1", false)] {
+            let client = app.user(eid).await;
+            let page = client.get("/portal").await;
+            let page = page.expect(StatusCode::OK).text();
+            assert_eq!(page.contains("Administration"), is_shown, "{eid}");
+            assert_eq!(page.contains("href=\"/direct/user.html\""), is_shown, "{eid}");
+        }
+        // From there, accounts are made and shut by clicking.
+        let browser = app.user("admin").await.with_header(ACCEPT, "text/html");
+        let list = browser.get("/direct/user.html").await;
+        assert!(list.expect(StatusCode::OK).text().contains("/direct/user/new.html"));
+    }
+
     async fn it_shows_the_own_sites_pinned_first_and_what_is_new(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let site = json!({"id": "aaa", "title": "Aardvarks <&>", "type": "project"});

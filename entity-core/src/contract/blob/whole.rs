@@ -22,7 +22,7 @@ impl Blobs {
     /// when it is opened for the first time, and whenever something has written it since.
     ///
     /// # Errors
-    /// Returns an error if the file can't be read, or with the code [`FILE_DAMAGED`] if it is not whole.
+    /// Returns an error if the file can't be read, or with the code [`FILE_DAMAGED`](super::FILE_DAMAGED) if it is not whole.
     pub async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream> {
         let opened = self.find(blob, range.clone()).await?;
         if self.seen().get(blob) == Some(&opened.mark) {

@@ -149,6 +149,16 @@ fn joining() -> Vec<Action<Memberships>> {
         })
         .doc("Lets everybody who holds the roster see the caller's own membership again.")
         .answers(Answers::Nothing),
+        Action::on_entity(Verb::Put, "provided", Need::Superuser, |cx, membership, _arguments| {
+            Box::pin(join::provide(cx, membership, true))
+        })
+        .doc("Notes that the student system made the membership: the member can't end it.")
+        .answers(Answers::Nothing),
+        Action::on_entity(Verb::Delete, "provided", Need::Superuser, |cx, membership, _arguments| {
+            Box::pin(join::provide(cx, membership, false))
+        })
+        .doc("Leaves it to the member again whether the membership ends.")
+        .answers(Answers::Nothing),
     ]
 }
 

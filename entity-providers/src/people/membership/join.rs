@@ -105,6 +105,28 @@ pub(super) async fn hide(
     Ok(Outcome::Done)
 }
 
+/// `PUT membership/id/provided` and `DELETE membership/id/provided`: the student system speaks through an administrator.
+pub(super) async fn provide(
+    cx: &Context,
+    current: Membership,
+    is_provided: bool,
+) -> Result<Outcome<Memberships>> {
+    if current.group_id.is_some() || current.invitation.is_some() {
+        return Err(Error::not_found());
+    }
+    let mut row = membership::ActiveModel {
+        is_provided: Set(is_provided),
+        ..Default::default()
+    };
+    if is_provided {
+        row.origin = Set(Origin::Provided);
+    }
+    write::set(cx, &current, row).await?;
+    let reference = format!("/membership/{}", current.id);
+    cx.emit("membership.provide", reference, Some(&current.site_id));
+    Ok(Outcome::Done)
+}
+
 /// The site with this id, and the caller's membership of it.
 async fn own(cx: &Context, id: &str) -> Result<(site::Model, Option<Membership>)> {
     let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;

@@ -3,13 +3,13 @@
 
 use entity_core::db::{self, Record as _};
 use entity_core::wire::Millis;
-use entity_core::{Context, Error, Fields, Result};
+use entity_core::{Context, Error, ErrorKind, Fields, Result};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait as _;
 use serde_json::Map;
 
 use super::{PasswordHash, User, find};
-use crate::people::authorizer::ADMIN_SITE;
+use crate::people::authorizer::{ADMIN_SITE, keep_maintained};
 use crate::storage::db::membership;
 
 /// The role in the administration site that makes a super user.
@@ -66,12 +66,18 @@ pub async fn set_password(cx: &Context, eid: &str, password: PasswordHash) -> Re
 /// Shuts the account of `eid`; whoever is logged in with it no longer is.
 ///
 /// # Errors
-/// There is no such account.
+/// There is no such account, or it is the last one of a super user who can log in.
 pub async fn disable(cx: &Context, eid: &str) -> Result<User> {
     let (mut changed, current) = existing(cx, eid).await?;
     changed.disabled = Some(true);
     changed.end_sessions(cx, false, false);
-    db::store(cx, current, changed).await
+    let shut = keep_maintained(cx, ADMIN_SITE, db::store(cx, current, changed));
+    Box::pin(shut).await.map_err(|error| match error.kind() {
+        ErrorKind::Conflict => Error::conflict(format!(
+            "`{eid}` is the last administrator: `lectern user add NAME --superuser` makes another one first"
+        )),
+        _ => error,
+    })
 }
 
 /// Opens the account of `eid` again. Whoever was logged in with it has to log in anew.

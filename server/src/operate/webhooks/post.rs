@@ -1,6 +1,5 @@
 //! One request to a webhook.
 
-use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use reqwest::{Client, Response};
 use sha2::Sha256;
 use tokio::sync::{Notify, OnceCell};
 
-use super::address::{NotPublic, Resolver};
+use super::address::Resolver;
 use super::{SECRET, address};
 
 /// The time that an attempt takes at most, and how long the connection.
@@ -76,7 +75,7 @@ impl Post {
         let client = client.await?;
         // The address was looked at when it was written, perhaps under another setting. The resolver sees no literal one.
         if address::host(letter.url, self.allows_private).is_err() {
-            return Ok(Err("the address is not public"));
+            return Ok(Err(UNREACHED));
         }
         let time = letter.time.timestamp().to_string();
         let Some(signature) = sign(letter, &time) else {
@@ -141,18 +140,14 @@ fn sign(letter: &Letter<'_>, time: &str) -> Option<String> {
     ))
 }
 
+/// One reason for both, so that nobody learns which names there are in the network of the service.
+const UNREACHED: &str = "the host can't be reached, or its address is not public";
+
 /// Returns in a few words why there is no answer. They tell nothing of what is in the network of the service.
 fn reason(error: &reqwest::Error) -> &'static str {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if cause.is::<NotPublic>() {
-            return "the address is not public";
-        }
-        source = cause.source();
-    }
     match () {
         () if error.is_timeout() => "there was no answer in time",
-        () if error.is_connect() => "the host can't be reached",
+        () if error.is_connect() => UNREACHED,
         () => "the host broke off",
     }
 }

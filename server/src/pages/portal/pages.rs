@@ -67,6 +67,7 @@ fn links(home: portal::Home) -> Home {
         events: events.collect(),
         has_more_events: home.has_more_events,
         news: news.collect(),
+        managed: home.managed,
     }
 }
 

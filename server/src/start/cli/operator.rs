@@ -10,7 +10,7 @@ use entity_core::reply::Effect;
 use entity_core::{Caller, ErrorKind, Reference};
 use entity_providers::face::demo::scale::{self, Added, Part};
 use entity_providers::face::demo::{self, Summary};
-use entity_providers::people::user::{NewPassword, PasswordHash, User, operator};
+use entity_providers::people::user::{NewPassword, PasswordHash, User, known, operator};
 use futures::future::BoxFuture;
 use sea_orm::ConnectionTrait as _;
 use tokio::time::sleep;
@@ -129,12 +129,13 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
     if let UserAction::List { json } = action {
         return users::list(&config, json).await;
     }
+    let is_production = config.profile == Profile::Production;
     let app = start(config).await?;
     let user = match action {
         UserAction::List { .. } => return Ok(()),
         UserAction::Add { eid, superuser } => {
-            let password = read_password(&app).await?;
-            change(&app, "add", move |cx| {
+            let password = read_password(&app, &eid, is_production).await?;
+            change(&app, ("add", &eid.clone()), move |cx| {
                 let (eid, password) = (eid.clone(), password.clone());
                 Box::pin(async move { operator::add(cx, &eid, password, superuser).await })
             })
@@ -142,22 +143,22 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
             .map_err(refuse_to_add)?
         }
         UserAction::Passwd { eid } => {
-            let password = read_password(&app).await?;
-            change(&app, "passwd", move |cx| {
+            let password = read_password(&app, &eid, is_production).await?;
+            change(&app, ("passwd", &eid.clone()), move |cx| {
                 let (eid, password) = (eid.clone(), password.clone());
                 Box::pin(async move { operator::set_password(cx, &eid, password).await })
             })
             .await?
         }
         UserAction::Enable { eid } => {
-            change(&app, "enable", move |cx| {
+            change(&app, ("enable", &eid.clone()), move |cx| {
                 let eid = eid.clone();
                 Box::pin(async move { operator::enable(cx, &eid).await })
             })
             .await?
         }
         UserAction::Disable { eid } => {
-            change(&app, "disable", move |cx| {
+            change(&app, ("disable", &eid.clone()), move |cx| {
                 let eid = eid.clone();
                 Box::pin(async move { operator::disable(cx, &eid).await })
             })
@@ -181,13 +182,15 @@ fn refuse_to_add(error: entity_core::Error) -> Failure {
     }
 }
 
-async fn change<W>(app: &App, command: &str, work: W) -> entity_core::Result<User>
+/// Changes the account `eid`. The audit log names it, and the user of the system who did that.
+async fn change<W>(app: &App, (command, eid): (&str, &str), work: W) -> entity_core::Result<User>
 where
     W: for<'a> Fn(&'a entity_core::Context) -> BoxFuture<'a, entity_core::Result<User>>
         + Send
         + Sync,
 {
-    let origin = origin(command);
+    let actor = rustix::process::getuid().as_raw();
+    let origin = origin(&format!("user {command} {eid} (by uid {actor})"));
     let done = app.dispatcher.write(&origin, |cx| {
         let changed = work(cx);
         Box::pin(async move {
@@ -201,8 +204,14 @@ where
 
 /// What is stored of the password that the operator gives: hashed before the database is held for writing, which
 /// a service may be at work on.
-async fn read_password(app: &App) -> Result<PasswordHash, Failure> {
-    let password = NewPassword::new(&given_password().await?)?;
+async fn read_password(app: &App, eid: &str, is_production: bool) -> Result<PasswordHash, Failure> {
+    let text = given_password().await?;
+    if is_production && known::is_known(&text, &[eid]) {
+        let told = "everybody knows this password, and no service with the profile production would start: choose \
+                    another one";
+        return Err(told.into());
+    }
+    let password = NewPassword::new(&text)?;
     let hash = password.hash(app.dispatcher.shared()).await;
     Ok(hash?)
 }

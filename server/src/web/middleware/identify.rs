@@ -50,22 +50,21 @@ pub(crate) async fn believe(app: &App, exchange: &mut Exchange) -> Result<()> {
     if !(app.config.auth_basic || app.config.auth_trusted_header.is_some()) {
         return Ok(());
     }
-    let evidence = evidence(app, exchange)?;
     if let Some(user) = &exchange.origin.caller.user {
-        return match evidence {
+        return match named_by_proxy(app, exchange)? {
             Some(Evidence::Trusted { username, .. })
                 if !username.eq_ignore_ascii_case(&user.eid) =>
             {
                 Err(Error::new(
                     ErrorKind::Unauthenticated,
-                    "the session is of another person than the one who was logged in before this service: log out here, \
-                     or delete the cookies of this address",
+                    "the session is of another person than the one who was logged in before this service: delete the \
+                     cookies of this address, and ask again",
                 ))
             }
             _ => Ok(()),
         };
     }
-    let Some(evidence) = evidence else {
+    let Some(evidence) = evidence(app, exchange)? else {
         return Ok(());
     };
     let user = Box::pin(app.login.authenticate(&evidence, &exchange.origin)).await;
@@ -81,17 +80,25 @@ pub(crate) async fn believe(app: &App, exchange: &mut Exchange) -> Result<()> {
     Ok(())
 }
 
-fn evidence(app: &App, exchange: &Exchange) -> Result<Option<Evidence>> {
+/// Returns whom a trusted proxy names.
+fn named_by_proxy(app: &App, exchange: &Exchange) -> Result<Option<Evidence>> {
     let headers = &exchange.parts.headers;
-    if let Some((name, peer)) = proxy(&app.config, headers, &exchange.arrived)
-        && let Some(username) = only(headers, name)?
-    {
-        return Ok(Some(Evidence::Trusted { username, peer }));
+    let Some((name, peer)) = proxy(&app.config, headers, &exchange.arrived) else {
+        return Ok(None);
+    };
+    let username = only(headers, name)?;
+    Ok(username.map(|username| Evidence::Trusted { username, peer }))
+}
+
+fn evidence(app: &App, exchange: &Exchange) -> Result<Option<Evidence>> {
+    let trusted = named_by_proxy(app, exchange)?;
+    if trusted.is_some() {
+        return Ok(trusted);
     }
     // A password in every request must not cross the network in the clear.
     let is_private = exchange.arrived.is_secure || address::is_local(&exchange.parts, &app.config);
     match app.config.auth_basic && is_private {
-        true => basic(headers),
+        true => basic(&exchange.parts.headers),
         false => Ok(None),
     }
 }

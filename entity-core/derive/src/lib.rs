@@ -50,7 +50,7 @@ use crate::field::Fields;
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
 /// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
 /// | `permits = path` | an `async fn(cx: &Context, &Self, Operation) -> Result<Permit>`, which decides about one entity where no `sight` does |
-/// | `done = path` | an `async fn(&Self, cx: &Context) -> Result<bool>`: `Provider::is_done` |
+/// | `done = path` | an `async fn(&Self, cx: &Context) -> Result<bool>`: whether the caller has done what the entity asks for, such as handing in work (`Provider::is_done`) |
 /// | `check = path` | a `fn(&mut Self, cx: &Context, before: Option<&Self>) -> Result<()>`, called before an entity is written: it refuses what contradicts itself, and sets the fields that follow from others. `before` is the former state of a changed entity |
 /// | `settle = path` | the same as an `async fn`, which may ask the database |
 /// | `complete = path` | an `async fn(cx: &Context, entities: &mut [Self]) -> Result<()>`, called with the entities that one statement has read: it sets the fields declared as `computed` |

@@ -54,11 +54,25 @@ pub async fn entities_end_with_their_site(suite: &Suite) -> Verdict {
     Ok(Held::Passed)
 }
 
+/// Makes the site, and members of it of those whom its entities name.
 async fn make_site(suite: &Suite) -> Result<(), String> {
-    let body = json!({"id": SHORT_LIVED, "title": "Short-lived", "type": "project"});
-    let answer = suite.superuser().post("/direct/site.json", &body).await;
-    match answer.status {
-        StatusCode::CREATED => Ok(()),
-        status => Err(format!("the site is not made: {status} {}", answer.text())),
+    let admin = suite.superuser();
+    let draft = json!({"id": SHORT_LIVED, "title": "Short-lived", "type": "project"});
+    let mut sent = vec![("site", draft)];
+    sent.extend(suite.named(SHORT_LIVED).into_iter().map(|user| {
+        let place = format!("/site/{SHORT_LIVED}");
+        let member = json!({"userId": user, "locationReference": place, "memberRole": "access"});
+        ("membership", member)
+    }));
+    for (prefix, body) in sent {
+        let answer = admin.post(&format!("/direct/{prefix}.json"), &body).await;
+        if answer.status != StatusCode::CREATED {
+            return Err(format!(
+                "the {prefix} is not made: {} {}",
+                answer.status,
+                answer.text()
+            ));
+        }
     }
+    Ok(())
 }

@@ -159,6 +159,11 @@ impl Suite {
         }
     }
 
+    /// Returns the internal ids of those whom entities of `site` name.
+    pub(super) fn named(&self, site: &str) -> Vec<String> {
+        self.around(site, 0, &[]).users
+    }
+
     /// Returns values of `field` that entities may differ in: the given one or, without it, the generated ones.
     pub(super) fn variants(&self, field: &Field) -> Vec<Value> {
         self.variants_among(field, 0, &self.rows)

@@ -9,10 +9,12 @@ use entity_core::engine::{Event, Origin, Reading};
 use entity_core::{Context, Result};
 use futures::stream::{self, Stream};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::live::Place;
+use crate::base::class::Class;
 use crate::base::telemetry;
+use crate::guard::admission;
 use crate::guard::session::SessionId;
 use crate::operate::follower;
 use crate::operate::told;
@@ -22,6 +24,12 @@ use crate::web::app::{App, Inner};
 const BEGIN: &str = "retry: 5000\n\n";
 /// Told where events that the client asks for were removed: it begins anew with what it reads elsewhere.
 const RESET: &str = "event: reset\ndata: {}\n\n";
+/// The number of events that a stream looks back at most. Who missed more begins anew.
+const LOOK_BACK: i64 = 2_000;
+/// The number of events that are read in one step. If there are more, each step takes a place among searches.
+const STEP: i64 = 25;
+/// The time that a stream waits that finds no place.
+const LATER: Duration = Duration::from_secs(1);
 /// How often a stream on which nothing happens looks whether its session lives.
 const LOOK: Duration = Duration::from_secs(5);
 /// The time that a stream says nothing at most, so that nobody between takes it for dead.
@@ -54,8 +62,9 @@ impl Source {
             .dispatcher
             .read(&origin, |cx| Box::pin(follower::bounds(cx)));
         let bounds = read.await?;
-        let position = behind.map_or(bounds.last, |it| it.min(bounds.last));
-        let is_complete = position.saturating_add(1) >= bounds.first;
+        let wanted = behind.map_or(bounds.last, |it| it.min(bounds.last));
+        let position = wanted.max(bounds.last.saturating_sub(LOOK_BACK));
+        let is_complete = position == wanted && position.saturating_add(1) >= bounds.first;
         let mut begin = BEGIN.to_owned();
         if !is_complete {
             begin.push_str(RESET);
@@ -125,9 +134,27 @@ impl Source {
         }
     }
 
+    /// Waits for a place among searches.
+    async fn enter(&self, app: &App) -> admission::Place {
+        let who = app
+            .admission
+            .account(self.origin.caller.user_id().unwrap_or_default());
+        loop {
+            match app.admission.lane(Class::Scan).enter(who).await {
+                Ok(place) => return place,
+                Err(_no_room) => sleep(LATER).await,
+            }
+        }
+    }
+
     /// Reads some of the events up to `end` and goes on behind them.
     async fn read(&mut self, app: &App, end: i64) -> Option<String> {
         let position = self.position;
+        let _place = match end.saturating_sub(position) > STEP {
+            true => Some(self.enter(app).await),
+            false => None,
+        };
+        let end = end.min(position.saturating_add(STEP));
         // Each step counts for itself what it reads.
         let origin = Origin {
             reading: Reading::default(),

@@ -266,8 +266,9 @@ fn limits(class: Class, config: &Config) -> Limits {
     let (of_group, of_member) = match class {
         // A whole campus may log in from one address; each name of it is tried once at a time.
         Class::Login => ((most, queue.saturating_sub(part(4)).max(1)), (1, part(8))),
-        // One is written at a time: who holds the right for long keeps no more than one place meanwhile.
-        Class::Write => {
+        // One is written at a time: who holds the right for long keeps no more than one place meanwhile. A handful of slow
+        // senders leaves places to everybody else.
+        Class::Write | Class::Upload => {
             let few = places.div_ceil(8);
             ((few, part(4)), (few, part(4)))
         }

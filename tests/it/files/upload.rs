@@ -177,6 +177,8 @@ async fn who_sends_slowly_is_cut_off_and_in_nobody_elses_way() {
         ("limits.bodyTimeout", "1"),
         ("limits.requestDeadline", "2"),
         ("admission.writes", "1"),
+        // An account has an eighth of these.
+        ("admission.uploads", "256"),
     ];
     let app = Gallery::with(Backend::Sqlite, &settings)
         .await

@@ -1,4 +1,5 @@
 //! The minimum speed of a client that sends: no pause is too long, and on average no less comes than a slow line carries.
+//! The longer it lasts, the faster a slow line must be, so that nobody holds a place for hours.
 
 use std::time::Duration;
 
@@ -13,8 +14,13 @@ pub(super) struct Pace {
     /// The fewest bytes in a second.
     rate: u64,
     waited: Duration,
+    /// All that was waited.
+    lasted: Duration,
     bytes: u64,
 }
+
+/// The time in which the rate doubles that is demanded.
+const DOUBLED: Duration = Duration::from_mins(15);
 
 impl Pace {
     pub(super) fn new(patience: Duration, rate: u64) -> Self {
@@ -22,6 +28,7 @@ impl Pace {
             patience,
             rate,
             waited: Duration::ZERO,
+            lasted: Duration::ZERO,
             bytes: 0,
         }
     }
@@ -34,6 +41,7 @@ impl Pace {
         let since = Instant::now();
         let done = timeout(self.patience, next).await;
         self.waited += since.elapsed();
+        self.lasted += since.elapsed();
         done.map_err(|elapsed| too_slow().with_source(elapsed))
     }
 
@@ -49,7 +57,9 @@ impl Pace {
             return Ok(());
         }
         let millis = u64::try_from(self.waited.as_millis()).unwrap_or(u64::MAX);
-        let enough = self.rate.saturating_mul(millis) / 1_000;
+        let times = u32::try_from(self.lasted.as_secs() / DOUBLED.as_secs()).unwrap_or(u32::MAX);
+        let rate = self.rate.saturating_mul(2_u64.saturating_pow(times));
+        let enough = rate.saturating_mul(millis) / 1_000;
         // What came counts for this stretch only, so that nobody sends fast at first and then holds a place for ever.
         match self.bytes >= enough {
             true => {

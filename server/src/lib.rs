@@ -79,6 +79,7 @@ pub mod web {
     pub(crate) mod exchange;
     pub mod middleware;
     pub mod session_post;
+    pub(crate) mod unread;
 }
 
 /// Further things that are served: the portal, private feeds, the description of the service.

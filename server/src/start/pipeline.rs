@@ -37,6 +37,7 @@ use crate::web::direct::negotiate;
 use crate::web::exchange::Exchange;
 use crate::web::middleware::cors::{Readers, ToStranger};
 use crate::web::middleware::session::Known;
+use crate::web::unread::Unread;
 use crate::{
     base::health,
     pages::{feed, portal},
@@ -69,6 +70,7 @@ impl tower::Service<Request> for App {
 /// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
 pub(crate) async fn serve(app: &App, request: Request) -> Response {
     let (parts, body) = request.into_parts();
+    let (body, unread) = Unread::of(&parts.headers, body);
     let is_head = parts.method == Method::HEAD;
     let arrived = address::find(&parts, &app.config);
     let id = match arrived.peer.is_some_and(|it| app.config.trusts(it)) {
@@ -81,6 +83,9 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
         Some(response) => response,
         None => counted(app, Box::new((parts, body)), arrived, context).await,
     };
+    if !response.status().is_success() {
+        unread.read_on(&app.tasks);
+    }
     headers::add(&mut response, arrived.is_secure);
     readers.tell(&mut response);
     response.headers_mut().insert(REQUEST_ID, id.to_header());

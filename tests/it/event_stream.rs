@@ -194,6 +194,44 @@ both! {
         }
     }
 
+    async fn y65_a_stream_looks_back_so_far_and_tells_who_missed_more(app: TestApp) {
+        let service = app.service();
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let first = announce(&teacher, "Long ago", false).await;
+        let connections = databases(&app).await;
+        let many = "INSERT INTO outbox (kind, reference, site, time) WITH RECURSIVE n(i) AS \
+                    (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2100) SELECT 'x', '/nothing/1', 'biology-101', 0 FROM n";
+        connections[0].execute_unprepared(many).await.expect("it is written");
+        announce(&teacher, "Now", false).await;
+        service.catch_up().await.expect("it follows");
+        let mut stream = follow(service, &student, Some("0")).await;
+        stream.until(|it| it.contains("Now")).await;
+        assert!(stream.text.contains("event: reset"), "{}", stream.text);
+        assert!(!stream.text.contains(&first), "{}", stream.text);
+    }
+
+    async fn y68_a_grade_is_no_event_for_its_student_before_it_is_returned(app: TestApp) {
+        let service = app.service();
+        service.catch_up().await.expect("it follows");
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let work = "/direct/assignment-submission.json?context=biology-101&_limit=0";
+        let own = student.get(work).await.json();
+        let own = own["assignment-submission_collection"].as_array().expect("a list").clone();
+        let open = own.iter().find(|it| it["returned"] == false && it["submitted"] == true).expect("work to grade");
+        let path = format!("/direct/assignment-submission/{}", open["id"].as_str().expect("an id"));
+        let mut of_teacher = follow(service, &teacher, None).await;
+        let mut of_student = follow(service, &student, None).await;
+        teacher.put(&path, &json!({"privateNotes": "Late", "returned": false})).await.expect(StatusCode::NO_CONTENT);
+        teacher.put(&path, &json!({"returned": true})).await.expect(StatusCode::NO_CONTENT);
+        announce(&teacher, "Last", false).await;
+        service.catch_up().await.expect("it follows");
+        of_teacher.until(|it| it.contains("Last")).await;
+        of_student.until(|it| it.contains("Last")).await;
+        assert!(of_teacher.text.contains("\"asn.grade\""), "{}", of_teacher.text);
+        assert!(!of_student.text.contains("\"asn.grade\""), "{}", of_student.text);
+        assert!(of_student.text.contains("\"asn.grade.submission\""), "{}", of_student.text);
+    }
+
     async fn y7_chat_by_the_stream_loses_no_message_of_four_who_write_at_once(app: TestApp) {
         let service = app.service();
         let reader = app.user("student1").await;

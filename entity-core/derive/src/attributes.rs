@@ -38,6 +38,8 @@ pub(crate) struct TypeAttributes {
     /// The function that decides about one entity, where no rule does.
     pub(crate) permits: Option<Path>,
     pub(crate) done: Option<Path>,
+    /// The function that checks a row which comes with an archive.
+    pub(crate) check_archived: Option<Path>,
     /// The function that checks a record before it is written.
     pub(crate) check: Option<Path>,
     /// The `async fn` that checks a record before it is written, and may query the database.
@@ -52,6 +54,8 @@ pub(crate) struct TypeAttributes {
     pub(crate) verbs: Vec<Ident>,
     pub(crate) feed: Option<Path>,
     pub(crate) event: Option<Path>,
+    /// The kinds of events that only those are told who hold the function of this name.
+    pub(crate) for_holders: Vec<LitStr>,
     pub(crate) version: Option<Path>,
     /// The function that says whether a value carries something that is shown only once.
     pub(crate) told_once: Option<Path>,
@@ -129,6 +133,7 @@ impl TypeAttributes {
             "sight" => self.sight = Some(meta.value()?.parse()?),
             "done" => self.done = Some(meta.value()?.parse()?),
             "permits" => self.permits = Some(meta.value()?.parse()?),
+            "check_archived" => self.check_archived = Some(meta.value()?.parse()?),
             "check" => self.check = Some(meta.value()?.parse()?),
             "settle" => self.settle = Some(meta.value()?.parse()?),
             "complete" => self.complete = Some(meta.value()?.parse()?),
@@ -136,6 +141,7 @@ impl TypeAttributes {
             "numbered" => self.is_numbered = true,
             "feed" => self.feed = Some(meta.value()?.parse()?),
             "event" => self.event = Some(meta.value()?.parse()?),
+            "for_holders" => self.for_holders = parse_texts(meta)?,
             "version" => self.version = Some(meta.value()?.parse()?),
             "removal" => self.removal = Some(meta.value()?.parse()?),
             "asked" => self.asked = Some(meta.value()?.parse()?),

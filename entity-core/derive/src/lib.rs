@@ -50,6 +50,7 @@ use crate::field::Fields;
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
 /// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
 /// | `permits = path` | an `async fn(cx: &Context, &Self, Operation) -> Result<Permit>`, which decides about one entity where no `sight` does |
+/// | `check_archived = path` | a `fn(&Map<String, Value>, &str) -> Result<(), String>`: whether a row that comes with the archive of a site is one that the type could have stored (`Provider::check_archived`) |
 /// | `done = path` | an `async fn(&Self, cx: &Context) -> Result<bool>`: whether the caller has done what the entity asks for, such as handing in work (`Provider::is_done`) |
 /// | `check = path` | a `fn(&mut Self, cx: &Context, before: Option<&Self>) -> Result<()>`, called before an entity is written: it refuses what contradicts itself, and sets the fields that follow from others. `before` is the former state of a changed entity |
 /// | `settle = path` | the same as an `async fn`, which may ask the database |
@@ -62,6 +63,7 @@ use crate::field::Fields;
 /// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it, the entry is made from a title and an `updated` or `created` field, if neither is an `Option` |
 /// | `event = path` | a `fn(&Self) -> EventEntry`; with it, calendars show the entities |
 /// | `version = path` | a `fn(&Self) -> Version`; without it, the version is made from the id and the field with the role `version` or, without one, `updated` |
+/// | `for_holders("kind", …)` | the kinds of events of the type that only those are told who hold the function of this name in the site, because they say more than the entity shows yet (`Provider::FOR_HOLDERS`) |
 /// | `told_once = path` | a `fn(&Self) -> bool`, which returns whether this value carries something that is shown only in one answer, such as a new secret |
 /// | `asked = path` | a `fn(Option<&Self>, caller: Option<&str>, field: &str) -> bool`, which returns whether the form to change the entity, or to make one, asks the caller, an internal id, for the field |
 /// | `removal = path` | a `fn(&Self, caller: Option<&str>) -> &'static str`: what pages call it when the caller, an internal id, deletes the entity, such as `Leave the course` |

@@ -43,6 +43,8 @@ pub(crate) fn implement(
         .as_ref()
         .map(|_| quote!(::entity_core::db::permits));
     let done = attributes.done.iter().map(is_done);
+    let check_archived = attributes.check_archived.iter().map(check_archived);
+    let for_holders = &attributes.for_holders;
     let by_function = attributes.permits.as_ref().map(|it| quote!(#it));
     let permits = by_function.or(by_sight).as_ref().map(permits);
     let some = |it| quote!(::std::option::Option::Some(#it));
@@ -81,9 +83,11 @@ pub(crate) fn implement(
             #(const OWN: ::std::option::Option<&'static str> = #own;)*
             #(const SINGULAR: ::std::option::Option<&'static str> = #singular;)*
             const ACCESS: ::entity_core::Access = #access;
+            const FOR_HOLDERS: &'static [&'static str] = &[#(#for_holders),*];
             #unarchived #unlisted
             #permits
             #(#done)*
+            #(#check_archived)*
         }
         #(#verbs)*
     })
@@ -110,6 +114,18 @@ fn is_done(function: &syn::Path) -> TokenStream {
             entity: &Self,
         ) -> ::entity_core::Result<::std::option::Option<bool>> {
             #function(entity, cx).await.map(::std::option::Option::Some)
+        }
+    }
+}
+
+/// Generates the check of a row that comes with an archive by this function.
+fn check_archived(function: &syn::Path) -> TokenStream {
+    quote! {
+        fn check_archived(
+            row: &::entity_core::serde_json::Map<::std::string::String, ::entity_core::serde_json::Value>,
+            site: &str,
+        ) -> ::std::result::Result<(), ::std::string::String> {
+            #function(row, site)
         }
     }
 }

@@ -8,6 +8,7 @@ use std::future::{Future, ready};
 
 use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::contract::access::{Access, Operation, Permit};
 use crate::contract::action::Action;
@@ -41,6 +42,10 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// The plural name of the type, such as `People`: the heading of its list. Without one, it is derived from the
     /// prefix: `poll` → `Polls`.
     const PLURAL: Option<&'static str> = None;
+
+    /// The kinds of events of the type that streams and webhooks tell only those who hold the function of this name in the
+    /// site: they say more than the entity shows to others yet, as that work was graded says before the grade is returned.
+    const FOR_HOLDERS: &'static [&'static str] = &[];
 
     /// The name of one entity of the type, such as `Person`. Without one, it is derived from the prefix: `poll` → `Poll`.
     const SINGULAR: Option<&'static str> = None;
@@ -90,6 +95,15 @@ pub trait Provider: Send + Sync + Sized + 'static {
         _entity: &Self::Entity,
     ) -> impl Future<Output = Result<Option<bool>>> + Send {
         ready(Ok(None))
+    }
+
+    /// Checks a row of the type's table that comes with the archive of `site`, by what the type would never store there.
+    /// The columns have the right kinds, and the ids in them are of this site. The error tells what the row is or has.
+    ///
+    /// # Errors
+    /// Returns a message if the row is none that the type could have stored.
+    fn check_archived(_row: &Map<String, Value>, _site: &str) -> Result<(), String> {
+        Ok(())
     }
 
     /// Returns whether pages offer to create an entity, in `site` or, without one, at all. This is called only if

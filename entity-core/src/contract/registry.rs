@@ -38,6 +38,8 @@ pub struct Route {
     pub(crate) own: Option<&'static str>,
     /// True if pages do not lead to the list of all entities.
     pub is_unlisted: bool,
+    /// The kinds of events that only those are told who hold the function of this name.
+    pub for_holders: &'static [&'static str],
     /// The plural name of the type, if the provider declares one.
     pub(crate) plural: Option<&'static str>,
     /// The name of one entity of the type, if the provider declares one.
@@ -65,6 +67,9 @@ pub struct Route {
     /// The tables that are declared to be part of the archive of a site.
     #[cfg(feature = "sea-orm")]
     pub(crate) archived: &'static [crate::model::archived::Archived],
+    /// Checks a row that comes with an archive.
+    #[cfg(feature = "sea-orm")]
+    pub(crate) check_archived: CheckArchived,
     /// False if no rows are.
     #[cfg(feature = "sea-orm")]
     pub(crate) is_archived: bool,
@@ -167,6 +172,11 @@ pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<
 /// A function that loads the entities with these ids that the caller may read.
 pub(crate) type Load = for<'a> fn(&'a Context, &'a [String]) -> BoxFuture<'a, Result<Vec<Item>>>;
 
+/// A function that checks a row which comes with the archive of this site.
+#[cfg(feature = "sea-orm")]
+pub(crate) type CheckArchived =
+    fn(&serde_json::Map<String, serde_json::Value>, &str) -> Result<(), String>;
+
 /// A function that returns whether the caller has done what the entity with this id asks for.
 pub(crate) type IsDone = for<'a> fn(&'a Context, &'a str) -> BoxFuture<'a, Result<Option<bool>>>;
 
@@ -206,6 +216,19 @@ impl Route {
             ([], Some(table)) => crate::model::counted::Counted::of(&table),
             (declared, _) => declared.to_vec(),
         }
+    }
+
+    /// Checks a row of the type's own table that comes with the archive of `site`.
+    ///
+    /// # Errors
+    /// Returns a message if the row is none that the type could have stored.
+    #[cfg(feature = "sea-orm")]
+    pub fn check_archived(
+        &self,
+        row: &serde_json::Map<String, serde_json::Value>,
+        site: &str,
+    ) -> Result<(), String> {
+        (self.check_archived)(row, site)
     }
 
     /// Returns the definitions of the type's table and of those of its children, as far as the service creates them and

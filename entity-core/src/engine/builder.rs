@@ -32,6 +32,7 @@ impl Route {
                 prefix: P::PREFIX,
                 is_unlisted: P::IS_UNLISTED,
                 own: P::OWN,
+                for_holders: P::FOR_HOLDERS,
                 plural: P::PLURAL,
                 singular: P::SINGULAR,
                 origin,
@@ -47,6 +48,8 @@ impl Route {
                 counted: P::COUNTED,
                 #[cfg(feature = "sea-orm")]
                 archived: P::ARCHIVED,
+                #[cfg(feature = "sea-orm")]
+                check_archived: P::check_archived,
                 #[cfg(feature = "sea-orm")]
                 is_archived: P::IS_ARCHIVED,
                 grants: &[],

@@ -14,6 +14,8 @@ mod tries;
 mod view;
 mod write;
 
+pub(crate) use write::check_eid;
+
 use entity_core::db::{self, Secret, Sight};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{

@@ -2,7 +2,7 @@
 //! the same.
 
 use entity_core::engine::{Event, Sighted, read_references};
-use entity_core::{Context, Reference, Result, Scope, wire};
+use entity_core::{Context, Reference, Registry, Result, Scope, gate, wire};
 use serde::Serialize;
 
 /// The permission in a site whose events a caller follows.
@@ -30,7 +30,8 @@ pub(crate) async fn to_caller(cx: &Context, events: &[(i64, Event)]) -> Result<V
         (Scope::Everything, Some(_)) => true,
         (Scope::Sites(sites), Some(site)) => sites.contains(site),
     };
-    let near: Vec<_> = events.iter().filter(|it| is_in_scope(&it.1)).collect();
+    let near = events.iter().filter(|it| is_in_scope(&it.1));
+    let near = without_unheld(cx, near.collect()).await?;
     let references = near
         .iter()
         .filter_map(|it| Reference::parse(&it.1.reference));
@@ -41,6 +42,25 @@ pub(crate) async fn to_caller(cx: &Context, events: &[(i64, Event)]) -> Result<V
         Some((*number, told(cx, *number, event, entity)))
     });
     Ok(told.collect())
+}
+
+/// Leaves out the events of kinds that are for those who hold the function of this name, where the caller does not.
+async fn without_unheld<'a>(
+    cx: &Context,
+    events: Vec<&'a (i64, Event)>,
+) -> Result<Vec<&'a (i64, Event)>> {
+    let registry = cx.service::<Registry>()?;
+    let mut kept = Vec::with_capacity(events.len());
+    for it in events {
+        let event = &it.1;
+        let route = Reference::parse(&event.reference).and_then(|it| registry.route(&it.prefix));
+        let is_for_holders = route.is_some_and(|it| it.for_holders.contains(&event.kind.as_str()));
+        let site = event.site.as_deref().unwrap_or_default();
+        if !is_for_holders || gate::holds(cx, &event.kind, site).await? {
+            kept.push(it);
+        }
+    }
+    Ok(kept)
 }
 
 fn told(cx: &Context, number: i64, event: &Event, entity: &Sighted) -> Told {

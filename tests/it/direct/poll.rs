@@ -86,6 +86,17 @@ fn at(app: &TestApp, seconds: i64) -> i64 {
 }
 
 both! {
+    async fn y68_the_number_of_votes_is_no_figure_of_a_site(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let days = format!("/direct/activity/site/{SITE}.json");
+        let (poll, options) = make(&teacher, json!({"displayResult": "never"})).await;
+        app.service().catch_up().await.expect("events are counted");
+        let before = list(&teacher, &days, "activity").await;
+        assert_eq!(vote(&student, poll, &options[..1]).await, StatusCode::OK);
+        app.service().catch_up().await.expect("events are counted");
+        assert_eq!(list(&teacher, &days, "activity").await, before);
+    }
+
     async fn a_poll_has_the_keys_that_clients_read(app: TestApp) {
         for eid in ["student1", "student3", "instructor1"] {
             let client = app.user(eid).await;

@@ -70,7 +70,7 @@ const OF_GRADERS: [&str; 6] = [
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "assignment-submission", table = "assignment_submission")]
 #[entity(access = ACCESS, sight = SIGHT, settle = Self::settle, version = seen)]
-#[entity(asked = Self::is_asked)]
+#[entity(asked = Self::is_asked, for_holders("asn.grade"))]
 #[entity(
     verbs(read, list, create, update),
     order = "gradableId,id",

@@ -259,6 +259,14 @@ pub async fn open(
     Ok(())
 }
 
+/// Checks that a site may have this id.
+///
+/// # Errors
+/// Returns an error that says what ids of sites are.
+pub fn check_site(cx: &Context, site: &str) -> Result<()> {
+    super::id::check(cx, site).map(drop)
+}
+
 /// Returns whether the file that `column` names is stored. It then stays for an hour, whether a row names it or not.
 pub async fn touch(cx: &Context, column: &str) -> Result<bool> {
     let db = cx.db()?;
@@ -308,6 +316,7 @@ pub async fn accounts(
 
 /// Makes an account that is shut.
 async fn add(cx: &Context, person: &Account) -> Result<String> {
+    user::check_eid(cx, &person.eid)?;
     let (id, now) = (cx.new_id(), Some(Millis(cx.now())));
     let account = User {
         id: id.clone(),
@@ -315,7 +324,11 @@ async fn add(cx: &Context, person: &Account) -> Result<String> {
         email_verified: Some(false),
         first_name: person.first_name.clone(),
         last_name: person.last_name.clone(),
-        r#type: person.kind.clone(),
+        // An archive gives nobody the right to teach.
+        r#type: match person.kind.as_str() {
+            user::TEACHING_TYPE => user::USUAL_TYPE.to_owned(),
+            kind => kind.to_owned(),
+        },
         disabled: Some(true),
         created_date: now,
         last_modified: now,

@@ -114,7 +114,7 @@ impl User {
     }
 }
 
-fn check_eid(cx: &Context, eid: &str) -> Result<()> {
+pub(crate) fn check_eid(cx: &Context, eid: &str) -> Result<()> {
     check_name(cx, "user", "eid", eid)?;
     let is_usual = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '@' | '+' | '\'');
     match eid.starts_with(char::is_alphanumeric) && eid.chars().all(is_usual) {

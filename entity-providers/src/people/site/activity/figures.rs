@@ -16,6 +16,10 @@ const FIGURES: Dated = Dated {
     column: "day",
 };
 
+/// The kinds of events that are not counted, because their number is what is to stay unknown: how many have voted in a
+/// poll whose result is not shown.
+const UNCOUNTED: [&str; 1] = ["poll.vote"];
+
 /// Returns the numbers of events of `site` by day and kind.
 pub(super) async fn counted(
     cx: &Context,
@@ -27,10 +31,13 @@ pub(super) async fn counted(
     let mut sql = db.sql("SELECT day, kind, events FROM site_activity WHERE site_id = ");
     sql.bind(site).push(" AND day >= ").bind(from.to_string());
     sql.push(" AND day <= ").bind(to.to_string());
-    let read = |row: &mut Row<'_>| Ok((row.take::<String>()?, row.take()?, row.take()?));
+    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?, row.take()?));
     let mut days: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
-    for (day, kind, events) in db.rows(sql.into_statement(), read).await? {
-        days.entry(day).or_default().insert(kind, events);
+    let rows: Vec<(String, String, i64)> = db.rows(sql.into_statement(), read).await?;
+    for (day, kind, events) in rows {
+        if !UNCOUNTED.contains(&kind.as_str()) {
+            days.entry(day).or_default().insert(kind, events);
+        }
     }
     Ok(days)
 }
@@ -39,7 +46,9 @@ pub(super) async fn counted(
 pub async fn count<'a>(cx: &Context, events: impl Iterator<Item = &'a Event>) -> Result<()> {
     let mut added: BTreeMap<(&str, String, &str), i64> = BTreeMap::new();
     for event in events {
-        if let Some(site) = &event.site {
+        if let Some(site) = &event.site
+            && !UNCOUNTED.contains(&event.kind.as_str())
+        {
             let day = event.time.date_naive().to_string();
             *added.entry((site, day, &event.kind)).or_default() += 1;
         }

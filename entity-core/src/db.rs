@@ -1,7 +1,7 @@
 //! Storage with sea-orm: one writer, many readers, and ready-made operations on a table.
 
 pub mod archive;
-mod attached;
+pub mod attached;
 pub mod blobs;
 mod column;
 mod contains;
@@ -41,7 +41,6 @@ pub(crate) mod veil;
 pub use crate::model::counted::Counted;
 pub use crate::model::migration::Migration;
 pub use crate::model::table::{ColumnType, TableSpec, Unique};
-pub use attached::{AttachedFile, AttachedFileService, AttachedFiles};
 pub use column::Column;
 pub use entity::Values;
 pub use entity_core_derive::Row;

@@ -1,6 +1,7 @@
 //! What an attacker once achieved by load or by time, one file for each attack.
 
 mod disk;
+mod held;
 mod html;
 mod large_answers;
 mod login_flood;

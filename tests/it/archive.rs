@@ -144,6 +144,46 @@ both! {
         assert_eq!(entity_providers::storage::db::miscounted(&app.service().storage.content).await.expect("counts"), 0);
     }
 
+    async fn y64_what_is_attached_in_a_site_opens_after_its_import(app: TestApp) {
+        let (admin, teacher) = (app.user("admin").await, app.user("instructor1").await);
+        let attach = "/direct/content/attachment/biology-101?name=a.txt";
+        let bytes = bytes::Bytes::from_static(b"attached");
+        let sent = teacher.send(http::Method::POST, attach, "application/octet-stream", bytes).await;
+        let file = sent.expect(StatusCode::OK).json();
+        let news = json!({"siteId": SITE, "title": "t", "attachments": [file]});
+        teacher.post("/direct/announcement", &news).await.expect(StatusCode::CREATED);
+        let address = file["url"].as_str().expect("an address");
+        let first = exported(&app, "first.zip").await;
+        delete(&admin).await;
+        import(app.service(), &first, |_| ()).await.expect("it comes in");
+        let student = app.user("student1").await;
+        assert_eq!(student.get(address).await.expect(StatusCode::OK).body, b"attached".as_slice());
+    }
+
+    async fn y68_an_archive_makes_nobody_a_teacher(app: TestApp) {
+        let admin = app.user("admin").await;
+        let first = exported(&app, "first.zip").await;
+        delete(&admin).await;
+        let mut all = parts(&first);
+        let person = |eid: &str| format!(
+            "{}\n",
+            json!({"id": eid, "eid": eid, "firstName": "N", "lastName": "T", "type": "maintain"})
+        );
+        let people = all.get_mut("accounts.jsonl").expect("people");
+        people.extend(person("newcomer").into_bytes());
+        let file = path(&app, "hostile.zip");
+        pack(&file, &all);
+        let done = import(app.service(), &file, |_| ()).await.expect("it comes in");
+        assert_eq!(done.accounts, 1);
+        assert_eq!(admin.get("/direct/user/newcomer.json").await.json()["type"], "registered");
+        delete(&admin).await;
+        all.get_mut("accounts.jsonl").expect("people").extend(person("new/comer").into_bytes());
+        let file = path(&app, "worse.zip");
+        pack(&file, &all);
+        let refused = import(app.service(), &file, |_| ()).await.expect_err("no such name");
+        assert_eq!(refused.kind(), entity_core::ErrorKind::BadRequest, "{refused:?}");
+    }
+
     async fn an_archive_goes_from_one_database_to_the_other(app: TestApp) {
         let other = match app.database().backend() {
             Backend::Sqlite => Backend::Postgres,
@@ -195,6 +235,7 @@ both! {
             ("is damaged", (digest.clone(), b"other bytes".to_vec())),
             ("has the form 2", manifest("\"format\":1", "\"format\":2")),
             ("does not have", manifest("\"site_page\":", "\"no_table\":")),
+            ("must begin with a letter or digit", manifest("\"site\":\"biology-101\"", "\"site\":\"../x\"")),
             ("no site that can be imported", manifest("\"site\":\"biology-101\"", "\"site\":\"!admin\"")),
             ("belongs to another site", (site.to_owned(), in_site("\"id\":\"biology-101\"", "\"id\":\"chemistry-201\""))),
             ("which the type does not have", (site.to_owned(), in_site("{\"id\"", "{\"password\":\"x\",\"id\""))),
@@ -233,6 +274,16 @@ both! {
         let file = files.iter_mut().find(|it| it["blob"].is_string()).expect("a file");
         file["blob"] = json!(format!("{}:5", "a".repeat(64)));
         cases.push(("which is not in it", "data/content/content.jsonl", write(&files)));
+        for (column, value, message) in [
+            ("size", json!(-5), "has another size than its file"),
+            ("resource_id", json!("/group/chemistry-201/a.pdf"), "has a path that is none of the site"),
+            ("resource_id", json!("/group/biology-101/../chemistry-201/a.pdf"), "has a path that is none of the site"),
+        ] {
+            let mut files = rows("data/content/content.jsonl");
+            let file = files.iter_mut().find(|it| it["blob"].is_string()).expect("a file");
+            file[column] = value;
+            cases.push((message, "data/content/content.jsonl", write(&files)));
+        }
         let mut tools = rows("data/site/site_tool.jsonl");
         if let Some(page) = foreign {
             tools[0]["page_id"] = json!(page);

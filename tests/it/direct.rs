@@ -4,6 +4,7 @@ mod address;
 mod announcement;
 mod ask;
 mod assignment;
+mod attached;
 mod attachment;
 mod batch;
 mod bounded;

@@ -10,7 +10,7 @@ mod upload;
 use std::fs;
 use std::path::PathBuf;
 
-use entity_core::blob::{Blob, Disposition, Receive, StoredFile, Target, Upload};
+use entity_core::blob::{Blob, Disposition, Receive, Room, StoredFile, Target, Upload};
 use entity_core::engine::Route;
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb, db,
@@ -101,11 +101,11 @@ impl Drawing {
 impl Receive for Drawing {
     const MOST_FILES: usize = 2;
 
-    async fn room(_cx: &Context, target: Target<'_>) -> Result<u64> {
-        match target.fields.text("title") {
-            Some("nothing more") => Ok(0),
-            _ => Ok(MOST),
-        }
+    async fn room(_cx: &Context, target: Target<'_>) -> Result<Room> {
+        Ok(Room::of(match target.fields.text("title") {
+            Some("nothing more") => 0,
+            _ => MOST,
+        }))
     }
 }
 

@@ -25,7 +25,7 @@ use crate::DateTimeUtc;
 pub use bundle::{Bundle, Bundled};
 pub use media::{OCTETS, file_name, media_type};
 pub(crate) use receive::ReceiveRoute;
-pub use receive::{Receive, Reception, Target, Upload};
+pub use receive::{Receive, Reception, Room, Target, Upload};
 pub use store::{
     BlobStore, BlobWriter, Blobs, ByteStream, FILE_DAMAGED, Incoming, Opened, Received, damaged,
 };

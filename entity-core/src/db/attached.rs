@@ -3,25 +3,27 @@
 //! The address of such a file is `/access/content/attachment/{site}/{id}/{name}`. An entity of any type that is stored as
 //! a [record](crate::db::Record) holds the file by having the address in a column that clients write. The file is for those
 //! who see the entity, so that whoever writes an address must be able to open the file: otherwise everybody who knows
-//! the address could open it by means of an entity of their own.
+//! the address could open it by means of an entity of their own. Which entities name which files is [noted](uses) when
+//! they are written.
 
+pub mod loose;
+pub mod uses;
+
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sea_orm::{DbBackend, Value};
+use sea_orm::Value;
 
 use crate::contract::context::Context;
-use crate::contract::look_up::look_up;
 use crate::contract::registry::Registry;
-use crate::contract::reply::Body;
+use crate::contract::reply::Item;
 use crate::db::record::definition::Record;
+use crate::db::record::row;
 use crate::model::file::{ATTACHED_FILES, OWN_FILES};
 use crate::words::error::{Error, Result};
-use crate::words::path::{DirectPath, encode_segment};
-
-/// The maximum number of entities that are asked whether the caller sees a file in them.
-const MOST_HOLDERS: i64 = 50;
+use crate::words::path::encode_segment;
 
 /// A file that is attached to entities of a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +41,10 @@ pub struct AttachedFile {
 pub trait AttachedFiles: Send + Sync {
     /// Returns the file with this id, if there is one, whoever asks.
     async fn find(&self, cx: &Context, id: &str) -> Result<Option<AttachedFile>>;
+
+    /// Returns the table in which they are, and the SQL condition by which its row `this` is one of them. The table has
+    /// the columns `id`, `site_id`, `author_id`, `blob`, `size` and `created`.
+    fn table(&self) -> (&'static str, &'static str);
 }
 
 /// The attached files of a service, one of the [services](crate::context::Shared::services) that its units of work share. Without
@@ -53,7 +59,7 @@ impl fmt::Debug for AttachedFileService {
 
 impl AttachedFile {
     /// Returns whether the caller may open the file: because the caller stored it, or sees an entity of its site that
-    /// holds it.
+    /// names it. Of those that name it, the ones that named it first are asked first.
     ///
     /// # Errors
     /// Returns an error if the database can't be read or a permission could not be decided.
@@ -63,21 +69,36 @@ impl AttachedFile {
         }
         let registry = cx.service::<Registry>()?;
         let mark = self.mark();
-        for (prefix, key) in self.holders(cx, &registry).await? {
-            let path = DirectPath::new(&prefix, [key]);
-            match look_up(&registry, cx, path, Vec::new()).await {
-                Ok(reply) => {
-                    if let Body::Entity(item) = reply.body
-                        && serde_json::to_string(&item.data()).is_ok_and(|it| it.contains(&mark))
-                    {
-                        return Ok(true);
-                    }
+        let mut last = None;
+        loop {
+            let uses = uses::behind(cx, self, last.as_ref()).await?;
+            let Some(end) = uses.last().cloned() else {
+                return Ok(false);
+            };
+            last = Some(end);
+            let mut ids = BTreeMap::<String, Vec<String>>::new();
+            for (_, holder, id) in uses {
+                ids.entry(holder).or_default().push(id);
+            }
+            let routes = registry
+                .routes()
+                .filter_map(|it| Some((it.load?, it.table?)));
+            for (load, table) in routes {
+                let Some(ids) = ids.remove(table().name) else {
+                    continue;
+                };
+                let found = load(cx, &ids).await;
+                // A field that the caller does not see is not in the data.
+                let names = |it: &Item| {
+                    serde_json::to_string(&it.data()).is_ok_and(|it| it.contains(&mark))
+                };
+                match found {
+                    Ok(found) if found.iter().any(names) => return Ok(true),
+                    Err(error) if !error.is_refusal() => return Err(error),
+                    _ => {}
                 }
-                Err(error) if error.is_refusal() => {}
-                Err(error) => return Err(error),
             }
         }
-        Ok(false)
     }
 
     /// Returns the part of the address by which the file is found in what entities have.
@@ -85,97 +106,89 @@ impl AttachedFile {
         let site = encode_segment(&self.site);
         format!("{OWN_FILES}{ATTACHED_FILES}{site}/{}/", self.id)
     }
-
-    /// Returns the prefixes and keys of the entities of the site in which clients wrote the address.
-    async fn holders(&self, cx: &Context, registry: &Registry) -> Result<Vec<(String, String)>> {
-        let db = cx.db()?;
-        let mark = self.mark();
-        let mut sql = db.sql("SELECT prefix, key FROM (");
-        let position = match sql.backend() {
-            DbBackend::Postgres => "strpos(",
-            _ => "instr(",
-        };
-        let mut before = "";
-        for route in registry.routes() {
-            let Some(table) = route.table.map(|it| it()) else {
-                continue;
-            };
-            let (Some(site), [_, ..]) = (table.site, table.written) else {
-                continue;
-            };
-            sql.push(before).push("SELECT '").push(route.prefix);
-            sql.push("' AS prefix, ").column("this", table.key);
-            sql.push(" AS key FROM \"").push(table.name);
-            sql.push("\" this WHERE ").column("this", site);
-            sql.push(" = ").bind(self.site.as_str());
-            let mut between = " AND (";
-            for column in table.written {
-                sql.push(between).push(position).column("this", column);
-                sql.push(", ").bind(mark.as_str()).push(") > 0");
-                between = " OR ";
-            }
-            sql.push(")");
-            before = " UNION ALL ";
-        }
-        if before.is_empty() {
-            return Ok(Vec::new());
-        }
-        sql.push(") holder LIMIT ").bind(MOST_HOLDERS);
-        db.scan(sql.into_statement(), crate::db::columns).await
-    }
 }
 
-/// Checks that the caller may open each attached file whose address is in `columns`, the columns of a `T` that are
-/// about to be written, and was not in `former`, the columns with which they are replaced. What the
-/// service does on its own is not checked.
+/// The attached files whose addresses are in the columns that clients write: the column and the id of each.
+type Named<'a> = Vec<(&'a str, &'a str)>;
+
+fn named<T: Record>(columns: &[(String, Value)]) -> Named<'_> {
+    let columns = columns
+        .iter()
+        .filter(|it| T::WRITTEN.contains(&it.0.as_str()));
+    let texts = columns.filter_map(|(column, value)| match value {
+        Value::String(Some(text)) => Some((column.as_str(), named_in(text))),
+        _ => None,
+    });
+    texts
+        .flat_map(|(column, ids)| ids.into_iter().map(move |id| (column, id)))
+        .collect()
+}
+
+/// Notes which attached files an entity with this key and of this site names in `columns`, the columns of a `T` that are
+/// about to be written, and which it names no more since `former`, its columns before. What the caller names anew is a
+/// file that the caller may open; what the service does on its own is not checked.
 ///
 /// # Errors
 /// Returns an error that names the field if the caller may not open a file.
-pub(super) async fn demand<T: Record>(
+pub(super) async fn note<T: Record>(
     cx: &Context,
+    (key, site): (&str, Option<&str>),
     columns: &[(String, Value)],
     former: &[(String, Value)],
 ) -> Result<()> {
-    if !cx.serves_somebody() {
+    let now = named::<T>(columns);
+    let is_kept = |column: &str| !columns.iter().any(|new| new.0 == column);
+    let (kept, before): (Named<'_>, Named<'_>) =
+        named::<T>(former).into_iter().partition(|it| is_kept(it.0));
+    if now == before {
         return Ok(());
     }
-    for (column, value) in columns {
-        let ids = named_in(value);
-        if ids.is_empty() || !T::WRITTEN.contains(&column.as_str()) {
-            continue;
-        }
-        let before = former.iter().find(|it| it.0 == *column);
-        let before = before.map_or_else(Vec::new, |it| named_in(&it.1));
-        for id in ids.iter().filter(|it| !before.contains(it)) {
-            // What seldom happens is to take no room in every write.
-            if !Box::pin(may_open(cx, id)).await? {
+    // What seldom happens is to take no room in every write.
+    Box::pin(async move {
+        for (column, id) in now.iter().filter(|it| !before.contains(it)) {
+            let Some(file) = find(cx, id).await? else {
+                continue;
+            };
+            if cx.serves_somebody() && !file.may_be_opened(cx).await? {
                 let message = "must not name an attached file that you can't open";
                 return Err(Error::field(field_of::<T>(column), message));
             }
+            if site == Some(file.site.as_str()) {
+                uses::insert(cx, &file.id, T::TABLE, key).await?;
+            }
         }
-    }
-    Ok(())
+        let stays = |id: &&str| now.iter().chain(&kept).any(|it| it.1 == *id);
+        let gone: Vec<&str> = before
+            .iter()
+            .map(|it| it.1)
+            .filter(|it| !stays(it))
+            .collect();
+        uses::remove(cx, T::TABLE, key, &gone).await
+    })
+    .await
 }
 
-/// Returns whether the caller may open the attached file with this id, or there is none.
-async fn may_open(cx: &Context, id: &str) -> Result<bool> {
-    let Some(files) = cx.shared.services.get::<AttachedFileService>() else {
-        return Ok(true);
-    };
-    match files.0.find(cx, id).await? {
-        Some(file) => file.may_be_opened(cx).await,
-        None => Ok(true),
+/// Notes that `record`, which is about to be deleted, names no file any more.
+pub(super) async fn forget<T: Record>(cx: &Context, record: &T) -> Result<()> {
+    let former = row(record);
+    let emptied = former.iter().map(|it| (it.0.clone(), Value::String(None)));
+    let emptied: Vec<_> = emptied.collect();
+    note::<T>(cx, (record.key(), None), &emptied, &former).await
+}
+
+/// Returns the attached file with this id, if there is one.
+async fn find(cx: &Context, id: &str) -> Result<Option<AttachedFile>> {
+    match cx.shared.services.get::<AttachedFileService>() {
+        Some(files) => files.0.find(cx, id).await,
+        None => Ok(None),
     }
 }
 
-/// Returns the ids of the attached files whose addresses are in a value.
-fn named_in(value: &Value) -> Vec<&str> {
-    let Value::String(Some(text)) = value else {
-        return Vec::new();
-    };
+/// Returns the ids of the attached files whose addresses are in a text.
+fn named_in(text: &str) -> Vec<&str> {
     let start = format!("{OWN_FILES}{ATTACHED_FILES}");
     let mut ids = Vec::new();
-    let mut rest = text.as_str();
+    let mut rest = text;
     while let Some(at) = rest.find(&start) {
         let behind = rest.get(at.saturating_add(start.len())..);
         let mut segments = behind.unwrap_or_default().split('/').skip(1);
@@ -224,8 +237,7 @@ mod tests {
                 vec!["access", "x"],
             ),
         ] {
-            let value = Value::from(text);
-            assert_eq!(named_in(&value), expected, "{text}");
+            assert_eq!(named_in(text), expected, "{text}");
         }
     }
 }

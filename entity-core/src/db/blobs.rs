@@ -4,29 +4,131 @@
 //! removed from the store. So an upload of the same bytes at the same moment waits for that transaction, and stores the
 //! file anew behind it. A file is removed an hour after it was first found that no row names it: a unit of work that
 //! copies the name from a row that is deleted meanwhile has long ended by then.
+//!
+//! The book also says who pays for a file until an entity of a site names it, and after that until it is removed: the
+//! account that sent it and the site for which it came.
 
 use bytes::Bytes;
 use sea_orm::ConnectionTrait as _;
 
 use super::Sql;
+use super::attached::AttachedFileService;
 use crate::contract::blob::Blob;
 use crate::contract::context::Context;
 use crate::contract::registry::{Registry, Route};
 use crate::db::session::Session;
-use crate::words::error::Result;
+use crate::words::error::{Error, Result};
 
 /// The table of the book. The column `unnamed` is the instant since which no row is known to name the file, or null.
 pub const TABLE: &str = "stored_file";
 
-/// Notes that `blob` is about to be named in the store, and that no row names it yet.
-pub async fn note(cx: &Context, blob: &Blob) -> Result<()> {
+/// The maximum number of bytes of files that one account may have besides those that entities of sites name: files that
+/// were refused or deleted and are still on the disk, and attachments that nothing names. 0 for any number. One of the
+/// [services](crate::context::Shared::services) of a service.
+#[derive(Clone, Copy, Debug)]
+pub struct AccountBytes(pub u64);
+
+/// Notes that `blob` is about to be named in the store, that no row names it yet, and that it came for `site`. The
+/// account that sends the request pays for it.
+///
+/// # Errors
+/// Returns an error if the account would have too many bytes that no entity of a site names.
+pub async fn note(cx: &Context, blob: &Blob, site: Option<&str>) -> Result<()> {
     let db = cx.db()?;
-    let mut sql = db.sql("INSERT INTO stored_file (blob, unnamed) VALUES (");
-    sql.bind(blob.to_column()).push(", ");
-    sql.bind(cx.now().timestamp_millis());
-    sql.push(") ON CONFLICT (blob) DO UPDATE SET unnamed = excluded.unnamed");
+    let bytes = i64::try_from(blob.size()).unwrap_or(i64::MAX);
+    let mut sql = db.sql("INSERT INTO stored_file (blob, size, unnamed, account, site) VALUES (");
+    sql.bind(blob.to_column()).push(", ").bind(bytes).push(", ");
+    sql.bind(cx.now().timestamp_millis()).push(", ");
+    sql.bind(cx.caller().user_id().map(ToOwned::to_owned))
+        .push(", ");
+    sql.bind(site.map(ToOwned::to_owned));
+    sql.push(
+        ") ON CONFLICT (blob) DO UPDATE SET unnamed = excluded.unnamed, size = excluded.size, \
+         account = coalesce(stored_file.account, excluded.account), \
+         site = coalesce(stored_file.site, excluded.site)",
+    );
     db.execute_raw(sql.into_statement()).await?;
-    Ok(())
+    account_room(cx).await.map(drop)
+}
+
+/// Returns the account of the caller and how many bytes more it may have that no entity of a site names, or nothing if
+/// any number.
+///
+/// # Errors
+/// Returns an error if it has too many, and if the database can't be read.
+pub async fn account_room(cx: &Context) -> Result<Option<(String, u64)>> {
+    let most = cx
+        .shared
+        .services
+        .get::<AccountBytes>()
+        .map_or(0, |it| it.0);
+    let Some(account) = cx.caller().user_id().filter(|_| most > 0) else {
+        return Ok(None);
+    };
+    if cx.authorizer().is_superuser(cx).await? {
+        return Ok(None);
+    }
+    let has = taken(cx, Payer::Account(account), &[]).await?;
+    match most.checked_sub(has) {
+        Some(room) => Ok(Some((account.to_owned(), room))),
+        None => Err(Error::limit_reached(format!(
+            "your account has {has} bytes of files that nothing of a site names, of at most {most} (`files.accountBytes`): \
+             those that were refused or deleted go within hours, attachments that nothing names within a day"
+        ))),
+    }
+}
+
+/// The one who pays for a file that no entity of a site names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payer<'a> {
+    /// The account with this internal id. It pays for loose attachments too.
+    Account(&'a str),
+    /// The site with this id.
+    Site(&'a str),
+}
+
+/// Returns the number of bytes of files for which `payer` pays: those that are on the disk and that no entity of a site
+/// names, but for `besides`.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub async fn taken(cx: &Context, payer: Payer<'_>, besides: &[Blob]) -> Result<u64> {
+    let db = cx.db()?;
+    let registry = cx.service::<Registry>()?;
+    let attached = cx
+        .shared
+        .services
+        .get::<AttachedFileService>()
+        .map(|it| it.0.table());
+    let mut sql = db.sql("SELECT CAST(coalesce(sum(size), 0) AS bigint) FROM stored_file WHERE ");
+    let (column, id) = match payer {
+        Payer::Account(id) => ("account", id),
+        Payer::Site(id) => ("site", id),
+    };
+    sql.column("stored_file", column).push(" = ").bind(id);
+    for blob in besides {
+        sql.push(" AND blob <> ").bind(blob.to_column());
+    }
+    let of_sites = registry
+        .routes()
+        .filter(|it| it.table.is_some_and(|it| it().site.is_some()));
+    for (table, column) in of_sites.flat_map(Route::blob_columns) {
+        sql.push(" AND NOT EXISTS (SELECT 1 FROM \"").push(table);
+        sql.push("\" this WHERE ")
+            .column("this", column)
+            .push(" = stored_file.blob");
+        if let (Payer::Account(_), Some((files, condition))) = (payer, attached)
+            && files == table
+        {
+            sql.push(" AND (NOT (").push(condition);
+            sql.push(") OR EXISTS (SELECT 1 FROM attached_use WHERE attached_use.file = this.id))");
+        }
+        sql.push(")");
+    }
+    let found: Vec<i64> = db.rows(sql.into_statement(), crate::db::columns).await?;
+    Ok(found
+        .first()
+        .map_or(0, |it| u64::try_from(*it).unwrap_or_default()))
 }
 
 /// Stores `bytes`, which did not come as an upload: generated ones, for example, or those of demo data. A row of the
@@ -38,7 +140,7 @@ pub async fn keep(cx: &Context, bytes: impl Into<Bytes> + Send) -> Result<Blob> 
     let mut incoming = cx.blobs()?.begin().await?;
     incoming.write(bytes.into()).await?;
     let received = incoming.finish().await?;
-    note(cx, &received.blob()).await?;
+    note(cx, &received.blob(), None).await?;
     received.keep().await
 }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 
 use crate::contract::access::{Caller, Need};
-use crate::contract::blob::Target;
+use crate::contract::blob::{Room, Target};
 use crate::contract::context::{Context, Shared};
 use crate::contract::event::{Audit, EventSink};
 use crate::contract::html::LongTexts;
@@ -269,12 +269,12 @@ impl Dispatcher {
             .map_err(|error| operation.told(caller, error))
     }
 
-    /// Returns the maximum number of bytes that the files of `request` may have together, as its type
-    /// [says](crate::blob::Receive::room). Called before the files are received, with the fields that came before them.
+    /// Returns the room for the files of `request`: that which its type [has](crate::blob::Receive::room), and that of its
+    /// account. Called before the files are received, with the fields that came before them.
     ///
     /// # Errors
     /// Returns an error if the request is wrong, if the caller may not do what it asks for, or if it takes no files.
-    pub async fn room(&self, request: &Request) -> Result<u64> {
+    pub async fn room(&self, request: &Request) -> Result<Room> {
         let (route, operation) = find(&self.registry, request)?;
         let (Some(receive), Some(permit)) = (route.receive, operation.permit) else {
             return Err(Error::bad_request("this address takes no files"));
@@ -294,7 +294,12 @@ impl Dispatcher {
             arguments,
             fields: &fields,
         };
-        (receive.room)(&cx, target).await
+        let mut room = (receive.room)(&cx, target).await?;
+        #[cfg(feature = "sea-orm")]
+        {
+            room.account = crate::db::blobs::account_room(&cx).await?;
+        }
+        Ok(room)
     }
 
     /// Sanitises the long HTML of `request` without checking whether the caller may send it. For a request whose

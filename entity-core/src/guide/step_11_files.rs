@@ -4,7 +4,7 @@
 //! of the service, a folder that all its nodes share, and are never in memory as a whole.
 //!
 //! ```standalone_crate
-//! use entity_core::blob::{Blob, Receive, StoredFile, Target};
+//! use entity_core::blob::{Blob, Receive, Room, StoredFile, Target};
 //! use entity_core::{Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb, db};
 //! # use serde::Serialize;
 //!
@@ -30,8 +30,8 @@
 //! entity_core::register!(Manual);
 //!
 //! impl Receive for Manual {
-//!     async fn room(_cx: &Context, _target: Target<'_>) -> Result<u64> {
-//!         Ok(20 << 20)
+//!     async fn room(_cx: &Context, _target: Target<'_>) -> Result<Room> {
+//!         Ok(Room::of(20 << 20))
 //!     }
 //! }
 //!

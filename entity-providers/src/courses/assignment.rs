@@ -15,7 +15,7 @@ mod submission;
 mod tests;
 pub(crate) mod view;
 
-use entity_core::blob::{Receive, Target};
+use entity_core::blob::{Receive, Room, Target};
 use entity_core::db::{self, Sight};
 use entity_core::file::Files;
 use entity_core::wire::Moment;
@@ -401,7 +401,7 @@ impl Receive for Assignment {
     const IN_FORMS: bool = false;
     const MOST_FILES: usize = 10;
 
-    async fn room(cx: &Context, target: Target<'_>) -> Result<u64> {
+    async fn room(cx: &Context, target: Target<'_>) -> Result<Room> {
         let assignment = Self::find(cx, target.id).await?;
         content::room(cx, &assignment.site_id).await
     }

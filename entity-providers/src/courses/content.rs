@@ -64,6 +64,7 @@ const SIGHT: Sight = Sight::All(&[
 #[entity(prefix = "content", table = "content", access = ACCESS, sight = SIGHT, plural = "Files")]
 #[entity(singular = "File")]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
+#[entity(check_archived = upload::check_archived)]
 #[entity(verbs(read, list, create, update), order = "resourceId,id")]
 pub struct ContentItem {
     /// The id, which stays the same when the file is moved or its bytes are replaced.

@@ -1,5 +1,6 @@
 //! The database: connecting, bringing its tables up to date, one module for each table.
 
+mod attached;
 pub(crate) mod backlog;
 mod catalog;
 mod connect;
@@ -32,6 +33,7 @@ pub mod site_tool;
 #[cfg(test)]
 mod tests;
 
+pub use attached::note_attached;
 pub use connect::{connect, connect_with, look, look_at_file, make_file, make_private};
 pub use journal::{LARGE_JOURNAL, shrink_journal};
 pub use migrate::{lacks, migrate};

@@ -25,6 +25,7 @@ mod m20261125_000100_verified_addresses;
 mod m20261125_000110_invitation_links;
 mod m20261125_000120_passed_over;
 mod m20261126_000130_folded_accents;
+mod m20261127_000140_attached_uses;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -63,6 +64,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261125_000110_invitation_links::STEP),
         Box::new(m20261125_000120_passed_over::STEP),
         Box::new(m20261126_000130_folded_accents::STEP),
+        Box::new(m20261127_000140_attached_uses::STEP),
     ]
 }
 
@@ -70,6 +72,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
 pub const TABLES: &[&str] = &[
     "announcement",
     "announcement_group",
+    "attached_use",
     "audit",
     "authorization_epoch",
     "backlog",

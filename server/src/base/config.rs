@@ -147,6 +147,13 @@ settings! {
 
         /// The number of bytes the files of one site may have, those that are attached to something included. 0: no limit.
         files_site_bytes: ByteLimit = "files.siteBytes", "LECTERN_FILES_SITEBYTES", "1GiB";
+        /// The number of bytes of files that one account may have besides those that entities of sites name: files that
+        /// are under way, that were refused or deleted and are still on the disk, and attachments that nothing names,
+        /// which go after a day. 0: no limit.
+        files_account_bytes: ByteLimit = "files.accountBytes", "LECTERN_FILES_ACCOUNTBYTES", "512MiB";
+        /// The number of bytes of the disk with the files that uploads leave free, so that people can log in and write.
+        /// Of a small disk, it is no more than a tenth.
+        files_reserve: ByteLimit = "files.reserve", "LECTERN_FILES_RESERVE", "256MiB";
 
         /// How often a private feed may be read without a pause.
         feeds_burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";

@@ -60,7 +60,9 @@ pub async fn connect(config: &Config) -> Result<Blobs> {
         return Ok(Blobs::new(S3Store::open(bucket, config).await?));
     }
     let folder = folder(config)?.unwrap_or_default();
-    Ok(Blobs::new(DiskStore::open(folder).await?))
+    let reserve = u64::try_from(config.files_reserve.0).unwrap_or(u64::MAX);
+    let store = DiskStore::open(folder).await?.with_reserve(reserve);
+    Ok(Blobs::new(store))
 }
 
 /// Opens the store of a service with `config` and checks that it works. Where there is no room, files can be read.

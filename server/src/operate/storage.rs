@@ -9,9 +9,12 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
+use std::sync::Arc;
 
+use entity_core::db::attached::AttachedFileService;
 use entity_core::db::{Db, Faults, Groups, Lanes, is_at_rest};
 use entity_core::{Error, ErrorKind, Registry, Result};
+use entity_providers::courses::content::Attached;
 use entity_providers::storage::db::{Pools, begin_index, offline};
 use rustix::fs::statvfs;
 use sea_orm::sqlx::Sqlite;
@@ -65,6 +68,8 @@ impl Storage {
         entity_providers::storage::db::migrate(&content, migrations).await?;
         entity_providers::storage::db::ensure_tables(&content, registry).await?;
         entity_providers::storage::db::count_tables(&content, registry).await?;
+        let files = AttachedFileService(Arc::new(Attached));
+        entity_providers::storage::db::note_attached(&content, registry, &files).await?;
         entity_core::db::try_tables(&content, registry).await?;
         if let Err(error) = begin_index(&content, registry).await {
             let cause = crate::base::telemetry::cause(&error);

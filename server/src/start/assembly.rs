@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use entity_core::blob::Blobs;
 use entity_core::context::{Services, Shared};
-use entity_core::db::{AttachedFileService, Quota, Quotas};
+use entity_core::db::attached::AttachedFileService;
+use entity_core::db::blobs::AccountBytes;
+use entity_core::db::{Quota, Quotas};
 use entity_core::engine::{Dispatcher, Turns, Visits, WriteLimit};
 use entity_core::{Result, Start};
 use entity_providers::base::limits::Limits;
@@ -54,6 +56,7 @@ pub(super) async fn dispatcher(
     services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
     services.insert(Arc::new(blobs));
     services.insert(Arc::new(AttachedFileService(Arc::new(Attached))));
+    services.insert(Arc::new(AccountBytes(count(config.files_account_bytes.0))));
     services.insert(Arc::new(WebhookService(Arc::new(webhooks::Rules {
         allows_private: config.webhooks_private,
     }))));

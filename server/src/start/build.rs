@@ -42,6 +42,7 @@ use crate::web::answers::AnswerMemory;
 use crate::web::api::Endpoints;
 use crate::web::app::{App, Inner};
 use crate::web::descriptions::Descriptions;
+use crate::web::direct::upload::Underway;
 use crate::web::events::Live;
 use crate::web::middleware::csrf::CsrfOptions;
 use crate::{
@@ -156,6 +157,7 @@ impl App {
             admission,
             streams: Arc::new(Semaphore::new(STREAMS)),
             live,
+            underway: Underway::default(),
             pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
             csrf,
             node,

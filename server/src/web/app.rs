@@ -17,6 +17,7 @@ use crate::operate::node::Node;
 use crate::web::answers::AnswerMemory;
 use crate::web::api::Endpoints;
 use crate::web::descriptions::Descriptions;
+use crate::web::direct::upload::Underway;
 use crate::web::events::Live;
 use crate::web::middleware::csrf::CsrfOptions;
 
@@ -54,6 +55,8 @@ pub struct Inner {
     pub(crate) streams: Arc<Semaphore>,
     /// The places of streams of events.
     pub(crate) live: Live,
+    /// The bytes of uploads under way.
+    pub(crate) underway: Underway,
     pub(crate) csrf: CsrfOptions,
 }
 

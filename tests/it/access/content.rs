@@ -82,6 +82,10 @@ pub(super) fn question(action: &str, subject: &Subject) -> (Shows, String) {
             Shows::Lists,
             format!("/direct/content/site/{}", subject.site),
         ),
+        "loose" => (
+            Shows::Status,
+            format!("/direct/content/loose/{}", subject.site),
+        ),
         "resources" => {
             let folder = path.rsplit_once('/').map_or("", |it| it.0);
             (Shows::Status, format!("/direct/content/resources{folder}"))
@@ -94,6 +98,7 @@ pub(super) fn question(action: &str, subject: &Subject) -> (Shows, String) {
 pub(super) fn behind(action: &str, subject: &Subject) -> String {
     let Subject { id, site, .. } = subject;
     match action {
+        "loose" => format!("loose/{site}/{id}"),
         "upload" | "attachment" => format!("{action}/{site}"),
         _ => format!("{id}/{action}?name=x{id}"),
     }

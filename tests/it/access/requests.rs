@@ -156,18 +156,17 @@ fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
     let queries = match kind {
         _ if is_listed_by_site(kind) => vec![format!("?siteId={}", subject.site)],
         "assignment" | "assignment-submission" => vec![format!("?context={}", subject.site)],
-        "site" => ["any", "joinable", "pubView"]
-            .map(|it| format!("?select={it}"))
-            .to_vec(),
+        "site" => Vec::from(["any", "joinable", "pubView"].map(|it| format!("?select={it}"))),
         "membership" if !subject.group.is_empty() => vec![format!(
             "?userId={}&includeSites=false&includeGroups=true",
             subject.user
         )],
         "membership" | "feed" => vec![format!("?userId={}", subject.user)],
+        "session-event" => vec!["?_limit=0".to_owned()],
         _ => vec![String::new()],
     };
-    let path = |it: String| format!("/direct/{kind}.{format}{it}");
-    queries.into_iter().map(path).collect()
+    let path = |it| format!("/direct/{kind}.{format}{it}");
+    queries.iter().map(path).collect()
 }
 
 fn list(kind: &str, subject: &Subject) -> Vec<Question> {

@@ -99,7 +99,7 @@ async fn a_file_that_is_noted_again_before_it_is_removed_stays(app: Gallery) {
         Box::pin(async move {
             let over = blobs::over(cx, now, 10).await?;
             assert_eq!(over, [blob.to_column()]);
-            blobs::note(cx, &blob).await?;
+            blobs::note(cx, &blob, None).await?;
             let removed = blobs::remove(cx, &columns, &over, now - 1).await?;
             Ok((removed, entity_core::engine::Audit::Later))
         })

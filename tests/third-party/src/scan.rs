@@ -1,6 +1,6 @@
 //! Scans of pages: a type whose entities are files.
 
-use entity_core::blob::{Blob, Receive, StoredFile, Target};
+use entity_core::blob::{Blob, Receive, Room, StoredFile, Target};
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb,
 };
@@ -34,8 +34,8 @@ pub struct Scan {
 entity_core::register!(Scan);
 
 impl Receive for Scan {
-    async fn room(_cx: &Context, _target: Target<'_>) -> Result<u64> {
-        Ok(MOST)
+    async fn room(_cx: &Context, _target: Target<'_>) -> Result<Room> {
+        Ok(Room::of(MOST))
     }
 }
 

@@ -24,12 +24,43 @@ pub trait Receive: Provider {
     /// The maximum number of files in one request.
     const MOST_FILES: usize = 1;
 
-    /// Returns the maximum number of bytes that the files of this request may have together. The service has a limit of
-    /// its own for each request, which the result need not take into account.
+    /// Returns how many bytes the files of this request may have together, and the site for which they come. The service
+    /// has limits of its own for each request and each account, which the result need not take into account.
     ///
     /// # Errors
     /// Returns an error if the request is refused because of the data.
-    fn room(cx: &Context, target: Target<'_>) -> impl Future<Output = Result<u64>> + Send;
+    fn room(cx: &Context, target: Target<'_>) -> impl Future<Output = Result<Room>> + Send;
+}
+
+/// The room for the files of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The maximum number of bytes.
+    pub bytes: u64,
+    /// The site whose room it is: all uploads for it that are under way share it.
+    pub site: Option<String>,
+    /// The internal id of the account that sends the files, and the number of bytes that it may have at most besides those
+    /// that entities of sites name. The service sets it.
+    pub account: Option<(String, u64)>,
+}
+
+impl Room {
+    /// Creates the room of a type that has a limit for each request.
+    pub fn of(bytes: u64) -> Self {
+        Self {
+            bytes,
+            site: None,
+            account: None,
+        }
+    }
+
+    /// Creates the room that `site` has.
+    pub fn in_site(site: impl Into<String>, bytes: u64) -> Self {
+        Self {
+            site: Some(site.into()),
+            ..Self::of(bytes)
+        }
+    }
 }
 
 /// The operation that is about to receive files.
@@ -97,14 +128,14 @@ impl Upload {
 }
 
 /// Returns the room for the files of a request to a provider of any type.
-type Room = for<'a> fn(&'a Context, Target<'a>) -> BoxFuture<'a, Result<u64>>;
+type AskRoom = for<'a> fn(&'a Context, Target<'a>) -> BoxFuture<'a, Result<Room>>;
 
 /// How a provider of any type takes files.
 #[derive(Clone, Copy)]
 pub(crate) struct ReceiveRoute {
     pub(crate) in_forms: bool,
     pub(crate) most: usize,
-    pub(crate) room: Room,
+    pub(crate) room: AskRoom,
 }
 
 impl ReceiveRoute {

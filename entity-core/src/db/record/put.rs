@@ -128,7 +128,7 @@ async fn inserting<T: Record>(cx: &Context, records: &[T]) -> Result<Sql> {
     sql.push(T::TABLE).push("\"");
     for (index, record) in records.iter().enumerate() {
         let row = row(record);
-        attached::demand::<T>(cx, &row, &[]).await?;
+        attached::note::<T>(cx, (record.key(), record.site()), &row, &[]).await?;
         if index == 0 {
             let columns: Vec<_> = row.iter().map(|it| format!("\"{}\"", it.0)).collect();
             sql.push(" (").push(&columns.join(", ")).push(") VALUES ");

@@ -95,7 +95,7 @@ pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Resul
     let columns = row(&changed).into_iter().zip(&former);
     let columns = columns.filter_map(|(new, old)| (new != *old).then_some(new));
     let columns: Vec<_> = columns.collect();
-    attached::demand::<T>(cx, &columns, &former).await?;
+    attached::note::<T>(cx, (current.key(), changed.site()), &columns, &former).await?;
     let version = version_of(&current);
     if !write_columns::<T>(cx, current.key(), version, columns).await? {
         return Err(Error::precondition_failed());
@@ -110,6 +110,7 @@ pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Resul
 /// # Errors
 /// Returns an error if something still needs the entity, or if the database can't be written.
 pub async fn delete<T: Record>(cx: &Context, current: T) -> Result<()> {
+    attached::forget(cx, &current).await?;
     let db = cx.db()?;
     let mut sql = db.sql("DELETE FROM \"");
     sql.push(T::TABLE)
@@ -143,7 +144,6 @@ pub async fn note<T: Record>(
     value: impl Into<Value>,
 ) -> Result<()> {
     let columns = vec![(column.to_owned(), value.into())];
-    attached::demand::<T>(cx, &columns, &[]).await?;
     write_columns::<T>(cx, key, None, columns).await?;
     Ok(())
 }

@@ -61,6 +61,13 @@ impl Actions for ContentItem {
                 .argument("siteId", "The site.")
                 .parameters(&[("name", "the name of the file, unless it comes with the file")])
                 .receiving(),
+            Action::collection(Verb::Get, "loose", Need::Site("site.visit"), upload::loose)
+                .doc("The files that the caller stored to be attached and that nothing names yet. They go a day after they came.")
+                .argument("siteId", "The site."),
+            Action::collection(Verb::Delete, "loose", Need::Site("site.visit"), upload::remove_loose)
+                .doc("Removes such a file.")
+                .argument("siteId", "The site.")
+                .argument("fileId", "The segment of the address of the file before its name."),
             Action::entity(Verb::Put, "bytes", update, upload::replace)
                 .doc("Replaces the bytes of a file, whose id and address stay.")
                 .receiving(),

@@ -1,7 +1,8 @@
 //! Files that are attached to other entities: they have no place in the tree, and are for those who see the entity.
 
 use async_trait::async_trait;
-use entity_core::db::{self, AttachedFile, AttachedFiles};
+use entity_core::db;
+use entity_core::db::attached::{AttachedFile, AttachedFiles};
 use entity_core::file::ATTACHED_FILES;
 use entity_core::{Context, Result};
 use schemars::JsonSchema;
@@ -12,6 +13,9 @@ use super::{ContentItem, content_item, path, tree};
 
 /// The depth of files that are in no folder.
 const NOWHERE: i64 = -1;
+/// The condition that a row is such a file.
+const IS_ATTACHED: &str =
+    "this.depth = -1 AND this.resource_id >= '/attachment/' AND this.resource_id < '/attachment0'";
 
 /// A file as it is sent to be an attachment of another entity.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -74,6 +78,10 @@ impl AttachedFiles for Attached {
         let found = content_item::Entity::find_by_id(id).filter(nowhere);
         let found = db::load::<ContentItem>(cx, found);
         Ok(found.await?.first().map(ContentItem::to_attached))
+    }
+
+    fn table(&self) -> (&'static str, &'static str) {
+        (<ContentItem as db::Record>::TABLE, IS_ATTACHED)
     }
 }
 

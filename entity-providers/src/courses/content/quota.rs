@@ -1,10 +1,10 @@
 //! The quota of the files of a site, in bytes.
 
+use entity_core::blob::Blob;
+use entity_core::db::attached::loose;
+use entity_core::db::blobs::{self, Payer};
 use entity_core::{Context, Error, Result};
-use sea_orm::sea_query::ExprTrait as _;
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 
-use super::content_item;
 use crate::base::limits;
 
 /// Returns the number of bytes that the files of one site may have; 0 for any number.
@@ -12,19 +12,18 @@ pub(super) fn of_site(cx: &Context) -> Result<u64> {
     Ok(limits::of(cx)?.file_bytes_per_site)
 }
 
-/// Returns how many bytes may still be added to the files of `site`.
+/// Returns how many bytes may still be added to the files of `site`. Files that were refused or deleted take room until
+/// they are off the disk.
 pub(super) async fn room(cx: &Context, site: &str) -> Result<u64> {
     let most = of_site(cx)?;
     if most == 0 {
         return Ok(u64::MAX);
     }
-    let used = content_item::Entity::find()
-        .select_only()
-        .expr(content_item::Column::Size.sum().cast_as("bigint"))
-        .filter(content_item::Column::SiteId.eq(site));
-    let used: Vec<Option<i64>> = cx.db()?.select(&used).await?;
-    let used = used.into_iter().flatten().sum::<i64>();
-    Ok(most.saturating_sub(u64::try_from(used).unwrap_or_default()))
+    let used = loose::without(cx, site).await?;
+    // What this request brings is on the disk already.
+    let own: Vec<Blob> = cx.uploads().iter().map(|it| it.blob).collect();
+    let others = blobs::taken(cx, Payer::Site(site), &own).await?;
+    Ok(most.saturating_sub(used).saturating_sub(others))
 }
 
 /// Checks that `more` bytes may be added to the files of `site`.

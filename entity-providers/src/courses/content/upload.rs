@@ -1,15 +1,18 @@
 //! The bytes of files: how they come in, and how much there may be of them.
 
-use entity_core::blob::{Receive, StoredFile, Target, Upload};
+use entity_core::blob::{Blob, Receive, Room, StoredFile, Target, Upload};
 use entity_core::db;
+use entity_core::db::attached::loose::{self, Loose};
 use entity_core::{Arguments, Context, Created, Data, Error, Fields, Result};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
+use serde_json::{Map, Value};
 
 use super::actions::{folder, tell};
 use super::attachment::Uploaded;
-use super::{ContentItem, FOLDER, LINK, quota, tree};
+use super::{ContentItem, FOLDER, LINK, content_item, path, quota, tree};
 
 impl Receive for ContentItem {
-    async fn room(cx: &Context, target: Target<'_>) -> Result<u64> {
+    async fn room(cx: &Context, target: Target<'_>) -> Result<Room> {
         let item = match target.id {
             "" => None,
             id => tree::seen(cx, id).await?,
@@ -100,10 +103,10 @@ pub(super) async fn replace(
 ///
 /// # Errors
 /// Returns an error if there is no room at all.
-pub(crate) async fn room(cx: &Context, site: &str) -> Result<u64> {
+pub(crate) async fn room(cx: &Context, site: &str) -> Result<Room> {
     match quota::room(cx, site).await? {
         0 => Err(quota::exceeded(cx, site, 0)?),
-        room => Ok(room),
+        room => Ok(Room::in_site(site, room)),
     }
 }
 
@@ -143,4 +146,47 @@ pub(super) async fn attach(cx: &Context, arguments: Arguments) -> Result<Data<Up
     let name = name.ok_or_else(|| Error::field("name", "must be the name of the file"))?;
     let file = keep(cx, site, name, upload).await?;
     Ok(Data(Uploaded::of(cx, &file)))
+}
+
+/// The number of files that are listed.
+const MOST_LOOSE: u32 = 1_000;
+
+async fn find_loose(cx: &Context, site: &str) -> Result<Vec<ContentItem>> {
+    let ids = loose::find(cx, Loose::Of(site, cx.user_id()?), MOST_LOOSE).await?;
+    let found = content_item::Entity::find().filter(content_item::Column::Id.is_in(ids));
+    db::load::<ContentItem>(cx, found).await
+}
+
+/// Returns the files of the caller that are attached to nothing.
+pub(super) async fn loose(cx: &Context, arguments: Arguments) -> Result<Data<Vec<Uploaded>>> {
+    let found = find_loose(cx, arguments.argument("siteId")?).await?;
+    Ok(Data(found.iter().map(|it| Uploaded::of(cx, it)).collect()))
+}
+
+/// Removes one of them.
+pub(super) async fn remove_loose(cx: &Context, arguments: Arguments) -> Result<()> {
+    let id = arguments.argument("fileId")?;
+    let found = find_loose(cx, arguments.argument("siteId")?).await?;
+    let file = found
+        .into_iter()
+        .find(|it| it.id == id)
+        .ok_or_else(Error::not_found)?;
+    tell(cx, "content.delete", &file);
+    db::delete(cx, file).await
+}
+
+/// Checks that a row of an archive has the size of its bytes and a path of its site.
+pub(super) fn check_archived(row: &Map<String, Value>, site: &str) -> Result<(), String> {
+    let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
+    let told = row.get("size").and_then(Value::as_i64).unwrap_or_default();
+    let bytes = Blob::parse(text("blob")).map_or(0, |it| it.size());
+    if u64::try_from(told) != Ok(bytes) {
+        return Err("has another size than its file".to_owned());
+    }
+    let path = text("resource_id");
+    let is_plain = path == path::normal(path) && !path.split('/').any(|it| it == "..");
+    match path::site(path) {
+        Some((own, _)) if own == site && is_plain => Ok(()),
+        _ => Err("has a path that is none of the site".to_owned()),
+    }
 }

@@ -3,7 +3,7 @@
 //! Their bytes are never looked at. They are sent with the media type that follows from the name, and no other: a browser
 //! takes them for an image or for sound, or for nothing.
 
-use entity_core::blob::{self, Blob, Receive, StoredFile, Target};
+use entity_core::blob::{self, Blob, Receive, Room, StoredFile, Target};
 use entity_core::reply::Bytes;
 use entity_core::{Arguments, Context, Error, Operation, Outcome, Result, db, gate};
 
@@ -111,10 +111,10 @@ impl File {
 impl Receive for Profile {
     const IN_FORMS: bool = false;
 
-    async fn room(cx: &Context, target: Target<'_>) -> Result<u64> {
+    async fn room(cx: &Context, target: Target<'_>) -> Result<Room> {
         let profile = gate::read::<Self>(cx, target.id).await?;
         gate::require::<Self>(cx, &profile, Operation::Update).await?;
-        Ok(MOST_BYTES)
+        Ok(Room::of(MOST_BYTES))
     }
 }
 

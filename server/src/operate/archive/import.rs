@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use entity_core::blob::Blob;
 use entity_core::db::archive::{self, AccountIds, ArchivedTable, Entry, ROWS};
+use entity_core::db::attached::{AttachedFileService, uses};
 use entity_core::engine::Origin;
 use entity_core::html::SentHtml;
 use entity_core::reply::Effect;
-use entity_core::{Context, Error, Reference, Result};
+use entity_core::{Context, Error, Reference, Registry, Result};
 use entity_providers::people::site::archive::{self as progress, Account, Progress};
 use futures::future::BoxFuture;
 use serde_json::Value as Json;
@@ -60,7 +61,10 @@ pub async fn import(
     let state = {
         let site = site.clone();
         read(node, |cx| {
-            Box::pin(async move { progress::find(cx, &site).await })
+            Box::pin(async move {
+                progress::check_site(cx, &site)?;
+                progress::find(cx, &site).await
+            })
         })
         .await?
     };
@@ -249,7 +253,7 @@ impl Import<'_> {
             )));
         }
         write(self.node, move |cx| {
-            Box::pin(async move { entity_core::db::blobs::note(cx, &blob).await })
+            Box::pin(async move { entity_core::db::blobs::note(cx, &blob, None).await })
         })
         .await?;
         received.keep().await?;
@@ -301,6 +305,12 @@ impl Import<'_> {
                 table.name
             )));
         }
+        let route = self.node.dispatcher.registry().route(table.prefix);
+        let own = route.filter(|it| it.table.is_some_and(|it| it().name == table.name));
+        let checked = own.map_or(Ok(()), |it| it.check_archived(entry, &self.site));
+        checked.map_err(|why| {
+            Error::bad_request(format!("a row of `{}` in the archive {why}", table.name))
+        })?;
         for name in table.shut {
             entry.insert((*name).to_owned(), Json::Bool(false));
         }
@@ -370,6 +380,11 @@ impl Import<'_> {
             Box::pin(async move {
                 let (site, progress, opened) = &*work;
                 progress::open(cx, site, opened).await?;
+                let (registry, files) = (
+                    cx.service::<Registry>()?,
+                    cx.service::<AttachedFileService>()?,
+                );
+                uses::note_rows(cx.db()?, &registry, &files, Some(site)).await?;
                 progress::note(cx, site, progress).await?;
                 let about = Reference::entity("site", site.clone());
                 cx.emit("site.import", about.to_string(), Some(site));

@@ -27,6 +27,8 @@ use super::{failed, named};
 const NEW: &str = "new";
 /// The number of bytes that are written or read at once.
 const PIECE: usize = 128 << 10;
+/// The number of bytes after which the disk is asked again how much is free.
+const STRETCH: usize = 4 << 20;
 /// The file that names the database whose files these are.
 const OWNER: &str = "database";
 
@@ -34,12 +36,39 @@ const OWNER: &str = "database";
 #[derive(Clone, Debug)]
 pub struct DiskStore {
     folder: PathBuf,
+    /// The number of bytes of the disk that are left free.
+    reserve: u64,
 }
 
 impl DiskStore {
     /// Returns the store in `folder`, which may not be there: then no file is.
     pub fn at(folder: PathBuf) -> Self {
-        Self { folder }
+        Self { folder, reserve: 0 }
+    }
+
+    /// Lets files that come leave so many bytes of the disk free, or a tenth of it if that is less.
+    #[must_use]
+    pub fn with_reserve(mut self, bytes: u64) -> Self {
+        self.reserve = bytes;
+        self
+    }
+
+    /// Refuses files where the disk has no more than the reserve.
+    async fn demand_reserve(&self) -> Result<()> {
+        if self.reserve == 0 {
+            return Ok(());
+        }
+        let (folder, reserve) = (self.folder.clone(), self.reserve);
+        let free = in_thread(move || {
+            let disk = rustix::fs::statvfs(&folder)?;
+            let tenth = disk.f_blocks.saturating_mul(disk.f_frsize) / 10;
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+            Ok(free > reserve.min(tenth))
+        });
+        match free.await.map_err(unwritable)? {
+            true => Ok(()),
+            false => Err(unwritable(Errno::NOSPC.into())),
+        }
     }
 
     /// Opens the store in `folder`, which is made if it is not there.
@@ -87,6 +116,7 @@ pub(super) async fn make_folder(folder: PathBuf) -> Result<()> {
 #[async_trait]
 impl BlobStore for DiskStore {
     async fn begin(&self) -> Result<Box<dyn BlobWriter>> {
+        self.demand_reserve().await?;
         let path = self.folder.join(NEW).join(Uuid::now_v7().to_string());
         let file = OpenOptions::new()
             .write(true)
@@ -99,6 +129,7 @@ impl BlobStore for DiskStore {
             store: self.clone(),
             file: BufWriter::with_capacity(PIECE, file),
             part: Part(Some(path)),
+            unasked: 0,
         }))
     }
 
@@ -201,11 +232,18 @@ struct Writer {
     store: DiskStore,
     file: BufWriter<File>,
     part: Part,
+    /// The number of bytes that were written since the disk was asked how much is free.
+    unasked: usize,
 }
 
 #[async_trait]
 impl BlobWriter for Writer {
     async fn write(&mut self, bytes: Bytes) -> Result<()> {
+        self.unasked = self.unasked.saturating_add(bytes.len());
+        if self.unasked > STRETCH {
+            self.store.demand_reserve().await?;
+            self.unasked = 0;
+        }
         self.file.write_all(&bytes).await.map_err(unwritable)
     }
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::blob::Blob;
+use entity_core::db::attached::loose::{self, Loose};
+use entity_core::db::attached::uses;
 use entity_core::db::blobs::{self, BlobColumn};
-use entity_core::{Context, Result};
+use entity_core::{Context, Registry, Result};
 use futures::future::BoxFuture;
 
 use crate::operate::node::Node;
@@ -14,6 +16,8 @@ use crate::operate::retention;
 
 /// The time for which a file stays that no row names.
 const GRACE: TimeDelta = TimeDelta::hours(1);
+/// The time for which an attached file stays that no entity names.
+const LOOSE: TimeDelta = TimeDelta::days(1);
 /// The time for which what was begun stays without a further byte.
 const UNFINISHED: Duration = Duration::from_hours(1);
 /// Most files that are looked at in one step, and most that are removed in one transaction.
@@ -47,6 +51,7 @@ pub(crate) async fn sweep(node: &Node, now: DateTime<Utc>) -> Result<()> {
     let named = mark(node, &columns, position.named).await?;
     let stored = adopt(node, position.stored).await?;
     node.sweep.set(Position { named, stored });
+    end_loose(node, (now - LOOSE).timestamp_millis()).await?;
     remove(node, &columns, (now - GRACE).timestamp_millis()).await
 }
 
@@ -137,6 +142,35 @@ async fn remove(node: &Node, columns: &[BlobColumn], before: i64) -> Result<()> 
         .await?;
         tokio::time::sleep(retention::PAUSE).await;
     }
+}
+
+/// Removes attached files that were sent before `before` and that nothing names.
+async fn end_loose(node: &Node, before: i64) -> Result<()> {
+    let (gone, old, named) = read(node, |cx| {
+        Box::pin(async move {
+            let registry = cx.service::<Registry>()?;
+            let gone = uses::stale(cx, &registry, REMOVE).await?;
+            let old = loose::find(cx, Loose::Before(before), LOOK).await?;
+            let named = match old.is_empty() {
+                true => Vec::new(),
+                false => loose::named_somewhere(cx, &registry, &old).await?,
+            };
+            Ok((gone, old, named))
+        })
+    })
+    .await?;
+    if gone.is_empty() && old.is_empty() {
+        return Ok(());
+    }
+    write(node, |cx| {
+        let (gone, old, named) = (gone.clone(), old.clone(), named.clone());
+        Box::pin(async move {
+            uses::forget(cx, &gone).await?;
+            uses::keep(cx, &named).await?;
+            loose::remove(cx, &old).await
+        })
+    })
+    .await
 }
 
 async fn read<T: Send>(

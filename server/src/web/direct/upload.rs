@@ -6,13 +6,14 @@
 
 mod form;
 mod pace;
+mod underway;
 
 use axum::body::Body;
 use axum::http::Uri;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH};
 use axum::http::request::Parts;
 use bytes::Bytes;
-use entity_core::blob::{Blob, Received, Reception, Upload};
+use entity_core::blob::{Blob, Received, Reception, Room, Upload};
 use entity_core::engine::{DirectPath, Origin, Request};
 use entity_core::{Error, ErrorKind, Input, Preconditions, Result, Verb};
 use futures::{Stream, stream};
@@ -25,6 +26,8 @@ use crate::web::app::App;
 use crate::web::exchange::Exchange;
 
 use pace::Pace;
+
+pub(crate) use underway::Underway;
 
 /// What came of a body with files.
 #[derive(Debug, Default)]
@@ -170,31 +173,40 @@ fn too_large(most: u64) -> Error {
 }
 
 impl Receiver<'_> {
-    /// Asks how many bytes may come for a request with these fields, once it is clear that the caller may send it.
-    async fn room(&self, input: Input) -> Result<u64> {
+    /// Asks for the room for a request with these fields, once it is clear that the caller may send it.
+    async fn room(&self, input: Input) -> Result<Room> {
         let request = Request {
             input,
             ..self.request.clone()
         };
-        let room = self.app.dispatcher.room(&request).await?;
-        Ok(room.min(self.most))
+        self.app.dispatcher.room(&request).await
+    }
+
+    /// Returns the maximum number of bytes that a request with this room may bring.
+    fn most(&self, room: &Room) -> u64 {
+        let account = room.account.as_ref().map_or(u64::MAX, |it| it.1);
+        room.bytes.min(account).min(self.most)
     }
 
     async fn receive_whole(self, mut source: Source, name: Option<String>) -> Result<Vec<Upload>> {
         let name = Upload::check_name("", name.as_deref())?;
         let room = self.room(Input::default()).await?;
-        if self.announced.is_some_and(|it| it > room) {
-            return Err(too_large(room));
+        let most = self.most(&room);
+        if self.announced.is_some_and(|it| it > most) {
+            return Err(too_large(most));
         }
+        let mut counted = self.app.underway.begin(&room);
         let mut incoming = self.app.dispatcher.shared().blobs()?.begin().await?;
         while let Some(piece) = source.next().await? {
             let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
-            if incoming.size().saturating_add(length) > room {
-                return Err(too_large(room));
+            if incoming.size().saturating_add(length) > most {
+                return Err(too_large(most));
             }
+            counted.add(piece.len())?;
             incoming.write(piece).await?;
         }
-        let blob = keep(self.app, &self.request.origin, incoming.finish().await?).await?;
+        let received = incoming.finish().await?;
+        let blob = keep(self.app, &self.request.origin, received, &room).await?;
         Ok(vec![Upload::new("", blob, name.as_deref())?])
     }
 }
@@ -223,10 +235,11 @@ impl Source {
 }
 
 /// Notes the file in the database, then gives it its name in the store.
-async fn keep(app: &App, origin: &Origin, received: Received) -> Result<Blob> {
+async fn keep(app: &App, origin: &Origin, received: Received, room: &Room) -> Result<Blob> {
     let blob = received.blob();
     retention::write(app, origin, |cx| {
-        Box::pin(async move { entity_core::db::blobs::note(cx, &blob).await })
+        let site = room.site.clone();
+        Box::pin(async move { entity_core::db::blobs::note(cx, &blob, site.as_deref()).await })
     })
     .await?;
     received.keep().await

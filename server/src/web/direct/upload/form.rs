@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use entity_core::blob::{Received, Upload};
+use entity_core::blob::{Received, Room, Upload};
 use entity_core::{Error, ErrorKind, Input, Result};
 use futures::Stream;
 use futures::stream::BoxStream;
 use multer::{Field, Multipart};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::underway::Counted;
 use super::{Receiver, Source, keep, too_large};
 use crate::web::direct::request::TOKEN_FIELD;
 use crate::web::middleware::csrf;
@@ -69,8 +70,8 @@ struct Reading {
     files: Vec<(String, Option<String>, Received)>,
     /// The number of bytes of the files.
     bytes: u64,
-    /// Most bytes that these may have, once that was asked.
-    room: Option<u64>,
+    /// The room for these, once that was asked, and what is counted of them.
+    room: Option<(Room, Counted)>,
     /// The token that is still to come.
     token: Option<String>,
 }
@@ -91,7 +92,12 @@ impl Reading {
         self.refuse_without_token()?;
         let mut files = Vec::with_capacity(self.files.len());
         for (field, name, received) in std::mem::take(&mut self.files) {
-            let blob = keep(receiver.app, &receiver.request.origin, received).await?;
+            // It was asked before the first file.
+            let room = self
+                .room
+                .as_ref()
+                .map_or_else(|| Room::of(0), |it| it.0.clone());
+            let blob = keep(receiver.app, &receiver.request.origin, received, &room).await?;
             files.push(Upload::new(field, blob, name.as_deref())?);
         }
         Ok(files)
@@ -159,7 +165,7 @@ impl Reading {
         mut part: Field<'static>,
     ) -> Result<()> {
         self.refuse_without_token()?;
-        let room = self.room(receiver).await?;
+        let most = self.most(receiver).await?;
         let name = Upload::check_name(&field, Some(&name))?;
         let mut incoming = None;
         while let Some(piece) = part.chunk().await.map_err(told)? {
@@ -169,8 +175,11 @@ impl Reading {
             }
             let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
             self.bytes = self.bytes.saturating_add(length);
-            if self.bytes > room {
-                return Err(too_large(room));
+            if self.bytes > most {
+                return Err(too_large(most));
+            }
+            if let Some((_, counted)) = &mut self.room {
+                counted.add(piece.len())?;
             }
             let file = match &mut incoming {
                 Some(file) => file,
@@ -199,18 +208,20 @@ impl Reading {
     }
 
     /// Most bytes that the files may have: asked before the first of them is read.
-    async fn room(&mut self, receiver: &Receiver<'_>) -> Result<u64> {
-        if let Some(room) = self.room {
-            return Ok(room);
+    async fn most(&mut self, receiver: &Receiver<'_>) -> Result<u64> {
+        if let Some((room, _)) = &self.room {
+            return Ok(receiver.most(room));
         }
         let room = receiver.room(self.input(receiver)?).await?;
+        let files = receiver.most(&room);
         let around = receiver.app.config.form_body.0 + FIELDS * PIECE;
-        let most = room.saturating_add(u64::try_from(around).unwrap_or(u64::MAX));
+        let most = files.saturating_add(u64::try_from(around).unwrap_or(u64::MAX));
         if receiver.announced.is_some_and(|it| it > most) {
-            return Err(too_large(room));
+            return Err(too_large(files));
         }
-        self.room = Some(room);
-        Ok(room)
+        let counted = receiver.app.underway.begin(&room);
+        self.room = Some((room, counted));
+        Ok(files)
     }
 
     /// The fields that have come by now.

@@ -33,7 +33,9 @@ pub(super) fn complaint(
     };
     let shows = !marker.is_empty() && text.contains(marker.as_str());
     let is_success = answers.iter().all(|it| it.status.is_success());
-    let is_in_lists = shows || is_head;
+    // A gradebook as a table has a row for each student whom the caller grades: perhaps none.
+    let is_rows = |it: &String| it.starts_with("/direct/gradebook/") && it.contains(".csv");
+    let is_in_lists = shows || is_head || question.paths.iter().any(is_rows);
     let is_echo = question.paths.iter().any(|it| it.contains(marker.as_str()));
     if is_head && !text.is_empty() {
         return Some("a body for HEAD".to_owned());

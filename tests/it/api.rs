@@ -1,5 +1,6 @@
 //! `/api`, as the portal sees it.
 
+mod agreement;
 mod alerts;
 mod announcements;
 mod calendar;

@@ -40,7 +40,7 @@ pub(crate) mod veil;
 
 pub use crate::model::counted::Counted;
 pub use crate::model::migration::Migration;
-pub use crate::model::table::{ColumnType, TableSpec, Unique};
+pub use crate::model::table::{ColumnType, MADE_BY, TableSpec, Unique};
 pub use column::Column;
 pub use entity::Values;
 pub use entity_core_derive::Row;

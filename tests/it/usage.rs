@@ -49,17 +49,17 @@ const ROWS: [&str; 51] = [
         || coalesce(folder_id, '') || coalesce(copyright_alert, '') AS line FROM content",
     "SELECT created_by AS owner, site_id AS site, lesson_title || coalesce(parent_id, '') || description AS line
         FROM lesson_page",
-    "SELECT NULL AS owner, site_id AS site, lesson_id || name || kind || description || html || sakai_id || url || format
+    "SELECT made_by AS owner, site_id AS site, lesson_id || name || kind || description || html || sakai_id || url || format
         || coalesce((SELECT string_agg(e.name || e.id || e.item_id || '----------------------------------------', '')
         FROM lesson_checklist_entry e WHERE e.item_id = this.item_id), '') AS line FROM lesson_item this",
     "SELECT user_id AS owner, site_id AS site, '' AS line FROM lesson_progress",
-    "SELECT NULL AS owner, site_id AS site, name || coalesce(category_id, '') AS line FROM gradebook_item",
-    "SELECT NULL AS owner, site_id AS site, name AS line FROM gradebook_category",
+    "SELECT made_by AS owner, site_id AS site, name || coalesce(category_id, '') AS line FROM gradebook_item",
+    "SELECT made_by AS owner, site_id AS site, name AS line FROM gradebook_category",
     "SELECT NULL AS owner, site_id AS site, item_id || user_id || comment AS line FROM gradebook_score",
     "SELECT NULL AS owner, site_id AS site, '' AS line FROM gradebook_change",
     "SELECT NULL AS owner, site_id AS site, user_id || grade || reason AS line FROM gradebook_override",
-    "SELECT NULL AS owner, site_id AS site, title || coalesce(description, '') || feedback || counted AS line FROM quiz",
-    "SELECT NULL AS owner, site_id AS site, quiz_id || text || kind || choices || correct || coalesce(feedback, '') AS line
+    "SELECT made_by AS owner, site_id AS site, title || coalesce(description, '') || feedback || counted AS line FROM quiz",
+    "SELECT made_by AS owner, site_id AS site, quiz_id || text || kind || choices || correct || coalesce(feedback, '') AS line
         FROM quiz_question",
     "SELECT user_id AS owner, site_id AS site, '' AS line FROM quiz_attempt",
     "SELECT user_id AS owner, site_id AS site, quiz_id AS line FROM quiz_extension",
@@ -71,7 +71,7 @@ const ROWS: [&str; 51] = [
     "SELECT user_id AS owner, site_id AS site, '' AS line FROM conversation_mark",
     "SELECT user_id AS owner, site_id AS site, '' AS line FROM conversation_agreement",
     "SELECT NULL AS owner, site_id AS site, guidelines AS line FROM conversation_settings",
-    "SELECT NULL AS owner, site_id AS site, label || description AS line FROM conversation_tag",
+    "SELECT made_by AS owner, site_id AS site, label || description AS line FROM conversation_tag",
     "SELECT creator AS owner, site_id AS site, title || short_description || extended_description || attachments AS line
         FROM forum",
     "SELECT creator AS owner, site_id AS site, forum_id || title || short_description || extended_description
@@ -79,10 +79,10 @@ const ROWS: [&str; 51] = [
     "SELECT author_id AS owner, site_id AS site, topic_id || title || body || attachments AS line FROM forum_message",
     "SELECT user_id AS owner, site_id AS site, '' AS line FROM forum_read",
     "SELECT owner, site_id AS site, description || notes AS line FROM task",
-    "SELECT NULL AS owner, site_id AS site, title || description || filter_type AS line FROM chat_channel",
+    "SELECT made_by AS owner, site_id AS site, title || description || filter_type AS line FROM chat_channel",
     "SELECT owner_id AS owner, site_id AS site, channel_id || body AS line FROM chat_message",
-    "SELECT NULL AS owner, site_id AS site, title || url AS line FROM web_content",
-    "SELECT NULL AS owner, site_id AS site, title || url AS line FROM news_feed",
+    "SELECT made_by AS owner, site_id AS site, title || url AS line FROM web_content",
+    "SELECT made_by AS owner, site_id AS site, title || url AS line FROM news_feed",
     "SELECT owner, site_id AS site, text || description || display_result AS line FROM poll",
     "SELECT NULL AS owner, site_id AS site, answer AS line FROM poll_option",
     "SELECT user_id AS owner, site_id AS site, chosen AS line FROM poll_vote",

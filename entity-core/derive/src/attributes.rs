@@ -22,6 +22,8 @@ pub(crate) struct TypeAttributes {
     pub(crate) is_unarchived: bool,
     /// True if the list of all is for few, so that pages do not lead to it.
     pub(crate) is_unlisted: bool,
+    /// True if an entity counts for the account that made it.
+    pub(crate) maker_pays: bool,
     pub(crate) is_migrated: bool,
     /// The columns that the type had and that the service removes.
     pub(crate) dropped: Vec<LitStr>,
@@ -123,6 +125,7 @@ impl TypeAttributes {
             "migrated" => self.is_migrated = true,
             "unarchived" => self.is_unarchived = true,
             "unlisted" => self.is_unlisted = true,
+            "maker_pays" => self.maker_pays = true,
             "dropped" => self.dropped = parse_texts(meta)?,
             "join" => self.join("JOIN", &meta.value()?.parse()?),
             "left_join" => self.join("LEFT JOIN", &meta.value()?.parse()?),

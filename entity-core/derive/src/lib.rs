@@ -51,6 +51,7 @@ use crate::field::Fields;
 /// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
 /// | `permits = path` | an `async fn(cx: &Context, &Self, Operation) -> Result<Permit>`, which decides about one entity where no `sight` does |
 /// | `check_archived = path` | a `fn(&Map<String, Value>, &str) -> Result<(), String>`: whether a row that comes with the archive of a site is one that the type could have stored (`Provider::check_archived`) |
+/// | `maker_pays` | an entity counts for the account that made it, for a type whose entities belong to nobody |
 /// | `done = path` | an `async fn(&Self, cx: &Context) -> Result<bool>`: whether the caller has done what the entity asks for, such as handing in work (`Provider::is_done`) |
 /// | `check = path` | a `fn(&mut Self, cx: &Context, before: Option<&Self>) -> Result<()>`, called before an entity is written: it refuses what contradicts itself, and sets the fields that follow from others. `before` is the former state of a changed entity |
 /// | `settle = path` | the same as an `async fn`, which may ask the database |

@@ -47,9 +47,9 @@ pub(crate) fn implement(
         children::parent(attributes, fields)?,
     );
     let child_types = children::types(name, fields)?;
+    let maker_pays = attributes.maker_pays;
     let touch = hooks::touch(fields);
-    let settle = hooks::settle(attributes);
-    let complete = hooks::complete(attributes);
+    let (settle, complete) = (hooks::settle(attributes), hooks::complete(attributes));
     let is_expression = |it: &Field| matches!(it.storage, Storage::Joined(_));
     let is_derived = attributes.complete.is_some() || fields.0.iter().any(is_expression);
     Ok(quote! {
@@ -62,6 +62,7 @@ pub(crate) fn implement(
             #further_columns
             const KEY: &'static str = #key_column;
             const OWNER: ::std::option::Option<&'static str> = #owner;
+            const MAKER_PAYS: bool = #maker_pays;
             const TAKEN: ::std::option::Option<&'static str> = #taken;
             const VERSION: ::std::option::Option<&'static str> = #version;
             const JOINS: &'static str = #joins;

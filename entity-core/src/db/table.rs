@@ -10,9 +10,7 @@ use super::folded::folded_fields;
 use crate::db::record::definition::Record;
 use crate::db::record::from::trial;
 use crate::model::schema::Role;
-use crate::model::table::ColumnType;
-use crate::model::table::TableSpec;
-use crate::model::table::{Parent, index_name};
+use crate::model::table::{ColumnType, MADE_BY, Parent, TableSpec, index_name};
 
 /// The tables to which the rows of all types belong: they go with their site, and rows about a group with the group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +47,7 @@ impl TableSpec {
             trial: trial::<T>,
             site: column(Role::Site),
             owner: T::OWNER,
+            maker_pays: T::MAKER_PAYS,
         }
     }
 
@@ -63,7 +62,7 @@ impl TableSpec {
                 statement.col(with_default(name, *kind, *is_nullable, backend));
             }
         }
-        for name in self.folded_columns() {
+        for name in self.further_columns() {
             statement.col(definition(&name, ColumnType::Text, true, backend));
         }
         if let (Some(site), Some(sites)) = (self.site, parents.sites) {
@@ -109,7 +108,7 @@ impl TableSpec {
     /// Returns the definition of the column `name`, which the struct gained after the table was created, or `None` if
     /// the table has no such column. Existing rows get null or the empty value of the type.
     pub fn added_column(&self, name: &str, backend: DbBackend) -> Option<ColumnDef> {
-        if self.folded_columns().any(|it| it == name) {
+        if self.further_columns().any(|it| it == name) {
             return Some(definition(name, ColumnType::Text, true, backend));
         }
         let (name, kind, is_nullable) = self.columns.iter().find(|it| it.0 == name)?;
@@ -119,6 +118,12 @@ impl TableSpec {
     /// Returns the names of the columns with folded text.
     pub fn folded_columns(&self) -> impl Iterator<Item = String> {
         self.folded.iter().filter_map(|it| it.folded_column())
+    }
+
+    /// Returns the names of the columns that are no fields: those with folded text, and [`MADE_BY`].
+    pub fn further_columns(&self) -> impl Iterator<Item = String> {
+        let maker = self.maker_pays.then(|| MADE_BY.to_owned());
+        self.folded_columns().chain(maker)
     }
 
     /// Returns the unique indexes: the name of each, and the statement that creates it.

@@ -12,7 +12,7 @@ use sea_orm::DbBackend;
 
 use super::children;
 use crate::model::counted::Counted;
-use crate::model::table::TableSpec;
+use crate::model::table::{MADE_BY, TableSpec};
 
 pub use triggers::{Triggers, triggers};
 
@@ -27,7 +27,7 @@ impl Counted {
         let texts = spec.written.iter().copied().filter(|it| !is_id(*it));
         let own = Self {
             table: spec.name,
-            owner: spec.owner,
+            owner: spec.owner.or(spec.maker_pays.then_some(MADE_BY)),
             site: spec.site,
             prefix: "",
             texts: texts.collect(),

@@ -45,6 +45,10 @@ pub(crate) fn index_name(table: &str, column: &str, is_within_site: bool) -> Str
     format!("{table}_{column}_{end}")
 }
 
+/// The column with the internal id of the account that made a row, in the tables of types whose entities count for their
+/// maker. It is null where no account made the row, and is no field.
+pub const MADE_BY: &str = "made_by";
+
 /// The definition of a table.
 #[derive(Clone, Debug)]
 pub struct TableSpec {
@@ -66,6 +70,8 @@ pub struct TableSpec {
     pub site: Option<&'static str>,
     /// The column with the internal id of the account that a row belongs to.
     pub owner: Option<&'static str>,
+    /// True if a row counts for the account that made it, whose internal id is in the column [`MADE_BY`].
+    pub maker_pays: bool,
     /// True if the service creates the table and adds missing columns. Otherwise migrations do.
     pub is_managed: bool,
     /// The columns with the blobs of stored files.

@@ -92,6 +92,7 @@ const MOST_ATTEMPTS: i64 = 100;
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(singular = "Quiz")]
+#[entity(maker_pays)]
 #[entity(prefix = "sam_pub", plural = "Quizzes", table = "quiz", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, done = Self::is_taken, narrow = narrow, parameters = PARAMETERS, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]

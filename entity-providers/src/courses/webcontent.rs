@@ -25,7 +25,7 @@ macro_rules! entries {
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
         #[serde(rename_all = "camelCase")]
         #[entity(prefix = $prefix, table = $table, access = ACCESS, check = Self::check)]
-        #[entity(singular = $singular, plural = $plural)]
+        #[entity(singular = $singular, plural = $plural, maker_pays)]
         #[entity(
             verbs(read, list, create, update, delete),
             order = "title,id",

@@ -58,6 +58,46 @@ async fn limited(backend: Backend, settings: &[(&str, &str)]) -> Option<TestApp>
     TestApp::with_settings(backend, settings).await
 }
 
+/// A service in which an account has room for little text.
+struct Terse(TestApp);
+
+impl OnBackend for Terse {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        limited(backend, &[("quota.accountBytes", "1MiB")])
+            .await
+            .map(Self)
+    }
+}
+
+both! {
+    async fn y67_who_makes_what_belongs_to_nobody_pays_for_it(app: Terse) {
+        let app = app.0;
+        let teacher = app.user("instructor1").await;
+        let text = "x".repeat(90_000);
+        let (mut made, mut refused) = (Vec::new(), None);
+        for number in 0..20 {
+            let quiz = json!({"ownerSiteId": "biology-101", "title": format!("Quiz {number}"), "description": text});
+            let answer = teacher.post("/direct/sam_pub.json", &quiz).await;
+            if answer.status != StatusCode::CREATED {
+                refused = Some(answer);
+                break;
+            }
+            made.push(answer.json()["entityId"].as_str().expect("an id").to_owned());
+        }
+        assert!(made.len() >= 5, "{} {:?}", made.len(), refused.as_ref().map(Answer::text));
+        let refused = refused.expect("a refusal");
+        assert_refused(&refused, "quota.accountBytes");
+        // It counts no more when it is gone.
+        assert_eq!(entity_providers::storage::db::miscounted(&app.service().storage.content).await.expect("counts"), 0);
+        for id in &made {
+            teacher.delete(&format!("/direct/sam_pub/{id}")).await.expect(StatusCode::NO_CONTENT);
+        }
+        let quiz = json!({"ownerSiteId": "biology-101", "title": "Quiz", "description": text});
+        teacher.post("/direct/sam_pub", &quiz).await.expect(StatusCode::CREATED);
+        assert_eq!(entity_providers::storage::db::miscounted(&app.service().storage.content).await.expect("counts"), 0);
+    }
+}
+
 both! {
     async fn a_site_is_filled_no_further_than_its_quota(kind: Storage) {
         let Some(app) = limited(kind.0, &[("quota.siteEntities", "400")]).await else { return };

@@ -70,6 +70,10 @@ pub trait Record: Entity + Clone {
     /// `owner`.
     const OWNER: Option<&'static str>;
 
+    /// True if an entity counts for the account that made it: for types whose entities belong to nobody. The account is
+    /// noted in the column [`MADE_BY`](crate::db::MADE_BY).
+    const MAKER_PAYS: bool = false;
+
     /// The message when the value of a field that is declared as `unique` is taken.
     const TAKEN: Option<&'static str>;
 

@@ -8,6 +8,7 @@ use super::{groups, lock};
 use crate::contract::context::Context;
 use crate::db::record::definition::Record;
 use crate::db::{Sql, attached};
+use crate::model::table::MADE_BY;
 use crate::words::error::{Error, Result};
 
 /// The maximum number of values that one statement binds: well below what the databases allow.
@@ -127,7 +128,10 @@ async fn inserting<T: Record>(cx: &Context, records: &[T]) -> Result<Sql> {
     let mut sql = cx.db()?.sql("INSERT INTO \"");
     sql.push(T::TABLE).push("\"");
     for (index, record) in records.iter().enumerate() {
-        let row = row(record);
+        let mut row = row(record);
+        if T::MAKER_PAYS {
+            row.push((MADE_BY.to_owned(), cx.caller().user_id().into()));
+        }
         attached::note::<T>(cx, (record.key(), record.site()), &row, &[]).await?;
         if index == 0 {
             let columns: Vec<_> = row.iter().map(|it| format!("\"{}\"", it.0)).collect();

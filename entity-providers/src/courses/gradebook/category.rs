@@ -22,6 +22,7 @@ const MOST_CATEGORIES: u64 = 100;
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(maker_pays)]
 #[entity(prefix = "gradebook-category", plural = "Gradebook categories")]
 #[entity(table = "gradebook_category", sight = SEES_GRADEBOOK, check = Self::check, settle = Self::settle)]
 #[entity(access = Access::new(Need::Site(MEMBER), Need::Site(EDIT)), verbs(read, list, create, update))]

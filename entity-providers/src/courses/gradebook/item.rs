@@ -19,6 +19,7 @@ pub(super) const MOST_ITEMS: i64 = 500;
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(maker_pays)]
 #[entity(prefix = "gradebook-item", plural = "Gradebook items")]
 #[entity(table = "gradebook_item", sight = SEES_ITEM, check = Self::check, settle = Self::settle)]
 #[entity(access = Access::new(Need::Site(MEMBER), Need::Site(EDIT)), verbs(read, list, create))]

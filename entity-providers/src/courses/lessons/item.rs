@@ -28,6 +28,7 @@ const SIGHT: Sight = Sight::Parent(&super::SIGHT);
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(maker_pays)]
 #[entity(prefix = "lesson-item", table = "lesson_item", access = ACCESS, sight = SIGHT)]
 #[entity(permits = Self::decide, check = Self::check, settle = Self::settle)]
 #[entity(complete = Self::complete, version = seen, plural = "Lesson items")]

@@ -27,6 +27,7 @@ const MOST_POINTS: Decimal = Decimal::of_units(100_000_000);
 #[standard(facts)]
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(maker_pays)]
 #[entity(prefix = "quiz-question", table = "quiz_question", sight = SIGHT)]
 #[entity(access = Access::new(Need::Site(GRADE), Need::Site(EDIT)))]
 #[entity(check = Self::check, settle = Self::settle, verbs(read, list), order = "quizId,position,id")]

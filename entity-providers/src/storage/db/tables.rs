@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use entity_core::db::{Db, Parents, TableSpec};
+use entity_core::db::{Db, MADE_BY, Parents, TableSpec};
 use entity_core::engine::Route;
 use entity_core::schema::{FOLDED, Field};
 use entity_core::{Error, ErrorKind, Registry, Result};
@@ -334,7 +334,7 @@ fn alter(spec: &TableSpec) -> sea_orm::sea_query::TableAlterStatement {
 
 fn wanted(spec: &TableSpec) -> impl Iterator<Item = String> {
     let columns = spec.columns.iter().map(|it| it.0.to_owned());
-    columns.chain(spec.folded_columns())
+    columns.chain(spec.further_columns())
 }
 
 /// Returns the former and the present names of the columns that were renamed, with those of their folded text.
@@ -359,7 +359,7 @@ fn refuse_leftovers(
 ) -> Result<()> {
     let table = spec.name;
     let wanted: HashSet<String> = wanted(spec).collect();
-    let is_derived = |name: &str| name.ends_with(FOLDED);
+    let is_derived = |name: &str| name.ends_with(FOLDED) || name == MADE_BY;
     let is_left =
         |name: &str| !wanted.contains(name) && !is_derived(name) && !spec.dropped.contains(&name);
     let is_added = wanted

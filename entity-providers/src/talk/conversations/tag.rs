@@ -23,6 +23,7 @@ const MOST: u64 = 200;
 #[standard(version)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(maker_pays)]
 #[entity(prefix = "conversations-tag", table = "conversation_tag", access = ACCESS, numbered)]
 #[entity(settle = Self::settle, verbs(read, list, create, update), order = "label,id")]
 #[entity(plural = "Tags", singular = "Tag")]

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use sea_orm::ConnectionTrait as _;
 
 use super::Sql;
-use super::attached::AttachedFileService;
+use super::attached::{AttachedFileService, loose};
 use crate::contract::blob::Blob;
 use crate::contract::context::Context;
 use crate::contract::registry::{Registry, Route};
@@ -121,7 +121,7 @@ pub async fn taken(cx: &Context, payer: Payer<'_>, besides: &[Blob]) -> Result<u
             && files == table
         {
             sql.push(" AND (NOT (").push(condition);
-            sql.push(") OR EXISTS (SELECT 1 FROM attached_use WHERE attached_use.file = this.id))");
+            sql.push(") OR ").push(loose::IS_NAMED).push(")");
         }
         sql.push(")");
     }

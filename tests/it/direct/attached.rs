@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use chrono::TimeDelta;
 use http::{Method, StatusCode};
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
+use tests::rows::databases;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::{created, list, text};
@@ -42,7 +44,29 @@ async fn used(client: &Client) -> Value {
     folders[0]["usage"].clone()
 }
 
+/// The state of a database that was written before uses were noted.
+const FORMER: [&str; 2] = [
+    "DELETE FROM attached_use",
+    "INSERT INTO attached_use (file, holder, entity, noted) VALUES ('', '', '', 0)",
+];
+
 both! {
+    async fn y64_files_of_former_versions_are_noted_at_the_start(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let file = send(&teacher, &format!("{ATTACH}?name=a.txt"), 10, b'a').await.json();
+        let news = json!({"siteId": "biology-101", "title": "t", "attachments": [file]});
+        teacher.post("/direct/announcement", &news).await.expect(StatusCode::CREATED);
+        let path = address(&file);
+        student.get(&path).await.expect(StatusCode::OK);
+        for sql in FORMER {
+            let connections = databases(&app).await;
+            connections[0].execute_unprepared(sql).await.expect("it is written");
+        }
+        student.get(&path).await.expect(StatusCode::NOT_FOUND);
+        let app = TestApp::start(app.into_database(), &[]).await;
+        app.user("student1").await.get(&path).await.expect(StatusCode::OK);
+    }
+
     async fn y63_refused_and_deleted_files_count_for_their_sender_until_they_are_gone(app: Small) {
         let app = app.0;
         let teacher = app.user("instructor1").await;
@@ -103,6 +127,23 @@ both! {
         let student = app.user("student1").await;
         student.get(&address(&again)).await.expect(StatusCode::NOT_FOUND);
         student.get(&address(&named)).await.expect(StatusCode::OK);
+    }
+
+    async fn y63_a_file_that_a_text_of_no_site_names_stays_and_stays_its_senders(app: Small) {
+        let app = app.0;
+        let student = app.user("student1").await;
+        let sent = send(&student, &format!("{ATTACH}?name=a.txt"), 60 << 10, b'a').await;
+        let path = address(&sent.expect(StatusCode::OK).json());
+        let task = json!({"description": "read it", "notes": format!("<a href=\"{path}\">it</a>")});
+        created(&student.post("/direct/task", &task).await, "task");
+        app.advance(TimeDelta::hours(25));
+        app.service().sweep().await.expect("a sweep");
+        let student = app.user("student1").await;
+        student.get(&path).await.expect(StatusCode::OK);
+        let own = student.get("/direct/content/loose/biology-101.json").await.json();
+        assert_eq!(own.as_array().map(Vec::len), Some(1), "{own}");
+        let refused = send(&student, &format!("{ATTACH}?name=c.txt"), 60 << 10, b'c').await;
+        assert!(!refused.status.is_success(), "{}", refused.text());
     }
 
     async fn y64_drafts_that_name_a_file_hide_it_from_nobody(app: TestApp) {

@@ -7,25 +7,25 @@ use std::collections::BTreeSet;
 
 use sea_orm::{ConnectionTrait as _, DbBackend};
 
-use super::{AttachedFileService, named_in};
+use super::{AttachedFileService, named_in, uses};
 use crate::contract::context::Context;
 use crate::contract::registry::Registry;
 use crate::db::{ColumnType, Sql, TableSpec, columns};
 use crate::model::file::{ATTACHED_FILES, OWN_FILES};
 use crate::words::error::Result;
 
-/// The condition that no entity names a file.
-const IS_LOOSE: &str =
-    " AND NOT EXISTS (SELECT 1 FROM attached_use WHERE attached_use.file = this.id)";
+/// The condition that an entity names a file. What is [kept](super::uses::keep) without one stays its sender's.
+pub(in crate::db) const IS_NAMED: &str =
+    "EXISTS (SELECT 1 FROM attached_use WHERE attached_use.file = this.id AND holder <> '')";
 /// The number of rows whose texts are in memory at once.
 const ROWS: i64 = 200;
 
 /// Which loose files are asked for.
 #[derive(Clone, Copy, Debug)]
 pub enum Loose<'a> {
-    /// Those of this site that this account sent.
+    /// Those of this site that this account sent, also those that are kept for a text that names them.
     Of(&'a str, &'a str),
-    /// Those that were sent before this instant, in milliseconds since 1970.
+    /// Those that were sent before this instant, in milliseconds since 1970, and that are not kept.
     Before(i64),
 }
 
@@ -40,13 +40,19 @@ pub async fn find(cx: &Context, which: Loose<'_>, most: u32) -> Result<Vec<Strin
     sql.push(table)
         .push("\" this WHERE ")
         .push(condition)
-        .push(IS_LOOSE);
+        .push(" AND NOT ")
+        .push(IS_NAMED);
     match which {
         Loose::Of(site, author) => {
             sql.push(" AND this.site_id = ").bind(site);
             sql.push(" AND this.author_id = ").bind(author);
         }
-        Loose::Before(instant) => drop(sql.push(" AND this.created <= ").bind(instant)),
+        Loose::Before(instant) => {
+            sql.push(
+                " AND NOT EXISTS (SELECT 1 FROM attached_use WHERE attached_use.file = this.id)",
+            );
+            sql.push(" AND this.created <= ").bind(instant);
+        }
     }
     sql.push(" ORDER BY this.created, this.id LIMIT ")
         .bind(i64::from(most));
@@ -66,7 +72,8 @@ pub async fn without(cx: &Context, site: &str) -> Result<u64> {
         .bind(site);
     sql.push(" AND NOT (")
         .push(condition)
-        .push(IS_LOOSE)
+        .push(" AND NOT ")
+        .push(IS_NAMED)
         .push(")");
     let found: Vec<i64> = db.rows(sql.into_statement(), columns).await?;
     let bytes = found.first().copied().unwrap_or_default();
@@ -84,10 +91,11 @@ pub async fn remove(cx: &Context, files: &[String]) -> Result<()> {
     sql.push(table)
         .push("\" AS this WHERE ")
         .push(condition)
-        .push(IS_LOOSE);
+        .push(" AND NOT ")
+        .push(IS_NAMED);
     sql.push(" AND this.id").bind_list(files)?;
     db.execute_raw(sql.into_statement()).await?;
-    Ok(())
+    uses::remove(cx, "", "", files).await
 }
 
 /// Returns those of `files` that some text of a registered type names, wherever it is.

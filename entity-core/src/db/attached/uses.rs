@@ -52,7 +52,12 @@ pub(super) async fn insert(cx: &Context, file: &str, holder: &str, key: &str) ->
 }
 
 /// Notes that an entity names `files` no more.
-pub(super) async fn remove(cx: &Context, holder: &str, key: &str, files: &[&str]) -> Result<()> {
+pub(super) async fn remove(
+    cx: &Context,
+    holder: &str,
+    key: &str,
+    files: &[impl AsRef<str> + Sync],
+) -> Result<()> {
     if files.is_empty() {
         return Ok(());
     }
@@ -64,7 +69,8 @@ pub(super) async fn remove(cx: &Context, holder: &str, key: &str, files: &[&str]
     Ok(())
 }
 
-/// Notes that something names `files` that can't be asked who sees it: they stay, and are for their authors.
+/// Notes that something names `files` that can't be asked who sees it: they stay, and their senders alone see them and pay
+/// for them.
 ///
 /// # Errors
 /// Returns an error if the database can't be written.

@@ -150,16 +150,17 @@ async fn end_loose(node: &Node, before: i64) -> Result<()> {
         Box::pin(async move {
             let registry = cx.service::<Registry>()?;
             let gone = uses::stale(cx, &registry, REMOVE).await?;
-            let old = loose::find(cx, Loose::Before(before), LOOK).await?;
+            let mut old = loose::find(cx, Loose::Before(before), LOOK).await?;
             let named = match old.is_empty() {
                 true => Vec::new(),
                 false => loose::named_somewhere(cx, &registry, &old).await?,
             };
+            old.retain(|it| !named.contains(it));
             Ok((gone, old, named))
         })
     })
     .await?;
-    if gone.is_empty() && old.is_empty() {
+    if gone.is_empty() && old.is_empty() && named.is_empty() {
         return Ok(());
     }
     write(node, |cx| {

@@ -11,6 +11,7 @@ use entity_core::{Error, ErrorKind, FieldError, Verb, wire};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::listen::ReadLater;
 use crate::base::no_store;
 use crate::base::request_id::RequestId;
 use crate::base::telemetry;
@@ -69,8 +70,8 @@ pub fn respond(error: &Error, context: &ErrorContext) -> Response {
     with_message(refuse(error, context), error)
 }
 
-/// The same for a request that is refused before it is looked at: it is no part of another one, which would ask what
-/// its answer says.
+/// The same for a request that is refused for want of room, before it is looked at: it is no part of another one, which
+/// would ask what its answer says.
 pub(crate) fn refuse(error: &Error, context: &ErrorContext) -> Response {
     let problem = problem(error, context);
     let (bytes, media_type) = match context.wants_problem {
@@ -83,7 +84,9 @@ pub(crate) fn refuse(error: &Error, context: &ErrorContext) -> Response {
             "application/json",
         ),
     };
-    of_body(error, context, bytes.unwrap_or_default(), media_type)
+    let mut response = of_body(error, context, bytes.unwrap_or_default(), media_type);
+    response.extensions_mut().insert(ReadLater);
+    response
 }
 
 /// Answers `error` with a body that says the same in another format.

@@ -166,6 +166,11 @@ impl<S> Serves for S where
 {
 }
 
+/// Marks an answer that refuses a request for want of room: its connection is read on after a pause, so that whoever asks
+/// again at once does not keep the service busy with refusals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadLater;
+
 /// What every connection shares.
 #[derive(Clone)]
 struct Server<S> {
@@ -224,7 +229,10 @@ async fn connection<S: Serves>(
         let (phase, health) = (phase.clone(), health.clone());
         async move {
             let mut response = answer.await;
-            phase.end_request();
+            match &response {
+                Ok(it) if it.extensions().get::<ReadLater>().is_some() => phase.refuse_request(),
+                _ => phase.end_request(),
+            }
             if let Ok(response) = &mut response
                 && health.is_draining()
             {

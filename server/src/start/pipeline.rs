@@ -26,6 +26,7 @@ use crate::base::address::{self, Arrived};
 use crate::base::class::Class;
 use crate::base::deadline::{Brings, Deadline};
 use crate::base::error::{self, ErrorContext};
+use crate::base::listen::ReadLater;
 use crate::base::metrics::Cause;
 use crate::base::mount::{self, Mount};
 use crate::base::request_id::{REQUEST_ID, RequestId};
@@ -73,7 +74,8 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
     let (body, unread) = Unread::of(&parts.headers, body);
     let is_head = parts.method == Method::HEAD;
     let arrived = address::find(&parts, &app.config);
-    let id = match arrived.peer.is_some_and(|it| app.config.trusts(it)) {
+    let is_proxy = arrived.peer.is_some_and(|it| app.config.trusts(it));
+    let id = match is_proxy {
         true => RequestId::of_proxy(&parts.headers),
         false => RequestId::new(),
     };
@@ -85,6 +87,10 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
     };
     if !response.status().is_success() {
         unread.read_on(&app.tasks);
+    }
+    if is_proxy {
+        // The next request on its connection may be anybody's.
+        response.extensions_mut().remove::<ReadLater>();
     }
     headers::add(&mut response, arrived.is_secure);
     readers.tell(&mut response);

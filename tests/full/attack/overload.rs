@@ -1,12 +1,15 @@
 //! More than the service can do: what finds no room is told at once, everybody gets a share, and what was begun for
 //! clients who have gone is given back.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use http::{Method, StatusCode};
 use serde_json::json;
-use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
+use tests::process::{Process, service};
+use tests::{Answer, Backend, Client, Database, OnBackend, TestApp, both};
 
 const LIST: &str = "/direct/site.json?_limit=1";
 const SCAN: &str = "/direct/site.json?_search=a";
@@ -130,5 +133,55 @@ both! {
         }
         app.settle().await;
         client.get(SCAN).await.expect(FINE);
+    }
+}
+
+/// More requests than a stranger may send at once, who may send fifty.
+const TIMES: u32 = 60;
+
+/// Asks on one connection, again as soon as there is an answer. Returns how many answers are refusals, and the time.
+fn ask_on(port: u16) -> (u32, Duration) {
+    let begin = Instant::now();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    let mut refused = 0;
+    for _ in 0..TIMES {
+        let head = b"HEAD /direct/site.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+        stream.write_all(head).expect("the connection is open");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut part = [0; 4096];
+            let length = stream.read(&mut part).expect("an answer");
+            assert!(length > 0, "the connection is open");
+            answer.extend_from_slice(&part[..length]);
+        }
+        refused += u32::from(answer.starts_with(b"HTTP/1.1 429"));
+    }
+    (refused, begin.elapsed())
+}
+
+#[tokio::test]
+async fn y66_a_connection_is_read_later_after_a_refusal_unless_it_is_a_proxys() {
+    let database = Database::on_backend(Backend::Sqlite)
+        .await
+        .expect("a database");
+    let pause = Duration::from_millis(100);
+    for (proxies, is_slow) in [("", true), ("127.0.0.0/8", false)] {
+        let environment = [
+            ("LECTERN_RATE_STRANGERS", "1"),
+            ("LECTERN_RATE_BURST", "1"),
+            ("LECTERN_PROXY_TRUSTED", proxies),
+        ];
+        let (program, folder) = (service(false), database.folder());
+        let process =
+            Process::start_limited_service(&program, database.url(), &folder, true, &environment);
+        let (refused, time) = ask_on(process.port());
+        assert!((5..TIMES / 2).contains(&refused), "{refused}");
+        // The last refusal keeps nobody waiting.
+        assert_eq!(
+            time >= pause * (refused - 1),
+            is_slow,
+            "{refused} in {time:?}"
+        );
+        process.stop();
     }
 }

@@ -26,8 +26,10 @@ const WITHOUT_RATES: [(&str, &str); 3] = [
 const MEMORY: u64 = 512 * 1024 * 1024;
 /// Connections of the closed loop: enough to keep the service busy, and not so many that any is refused.
 const CLOSED: usize = 16;
+/// Closed loops of more connections than find a place, each of which asks again as soon as it is refused.
+const CROWDED: [(&str, usize); 2] = [("80 closed", 80), ("400 closed", 400)];
 /// Connections by schedule: they are not what ends first.
-const OPEN: usize = 1_024;
+const OPEN: usize = 4_096;
 /// The time for which a client waits.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The part of the capacity that is asked for before and after.
@@ -170,6 +172,18 @@ impl Trial<'_> {
         // Caches and connections are there from now on.
         load.run(self.duration.min(Duration::from_secs(2)));
         let best = self.measure(case, "closed", load, self.duration);
+        for (name, connections) in CROWDED {
+            let crowded = Load {
+                connections,
+                ..load.clone()
+            };
+            let kept = self.measure(case, name, &crowded, self.duration).rate() / best.rate();
+            self.table.remark(format!(
+                "{}: {:.0} % of the best beside {connections} connections that ask again at once",
+                case.name,
+                kept * 100.0
+            ));
+        }
         let calm = open(load, (best.rate() * CALM).max(2.0));
         let before = (0..LOOKS.0).map(|_| calm.run(LOOK).answers.below(99)).max();
         self.measure(case, "1 x", &open(load, best.rate()), self.duration);

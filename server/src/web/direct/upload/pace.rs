@@ -99,4 +99,24 @@ mod tests {
         let mut silent = Pace::new(step, 1);
         assert!(silent.during(pending::<()>()).await.is_err());
     }
+
+    #[test]
+    fn y65_the_rate_that_is_demanded_doubles_each_quarter_of_an_hour() {
+        let second = Duration::from_secs(1);
+        // Minutes since the beginning, and the fewest bytes that a second must bring then.
+        for (minutes, enough) in [
+            (0, 100),
+            (14, 100),
+            (15, 200),
+            (29, 200),
+            (30, 400),
+            (600, 100 << 40),
+        ] {
+            for (bytes, is_enough) in [(enough, true), (enough - 1, false)] {
+                let mut pace = Pace::new(Duration::ZERO, 100);
+                (pace.waited, pace.lasted) = (second, Duration::from_mins(minutes));
+                assert_eq!(pace.note(bytes).is_ok(), is_enough, "{minutes} {bytes}");
+            }
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! The share of one account in what all need, with a figure for each: bytes of the disk, a file that many drafts name,
 //! places for uploads, and the time that others wait while it reads events or the most active threads.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -12,8 +14,9 @@ use http_body_util::BodyExt as _;
 use sea_orm::{ConnectionTrait as _, DbBackend};
 use serde_json::json;
 use tests::long_table::fill;
+use tests::process::{Process, service};
 use tests::rows::databases;
-use tests::{Answer, Backend, Client, OnBackend, TestApp, both, say};
+use tests::{Answer, Backend, Client, Database, OnBackend, TestApp, both, say};
 use tower::ServiceExt as _;
 
 const UPLOAD: &str = "/direct/content/upload/biology-101?name=a.bin";
@@ -211,4 +214,29 @@ async fn percentile(client: &Client) -> Duration {
     }
     all.sort();
     all[all.len() * 99 / 100]
+}
+
+#[tokio::test]
+async fn y68_a_client_that_sends_on_hears_why_it_is_refused() {
+    let database = Database::on_backend(Backend::Sqlite)
+        .await
+        .expect("a database");
+    let process = Process::start_service(&service(false), &database, true);
+    let mut stream = TcpStream::connect(("127.0.0.1", process.port())).expect("a connection");
+    let head = format!(
+        "POST {UPLOAD} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {}\r\n\r\n",
+        20 * MIB
+    );
+    stream.write_all(head.as_bytes()).expect("the head is sent");
+    // It is refused at once, for nobody is logged in: who sends all the same finds out at the end.
+    for _ in 0..20 {
+        stream
+            .write_all(&vec![0; MIB])
+            .expect("the connection is open");
+    }
+    let mut answer = [0; 64];
+    let length = stream.read(&mut answer).expect("an answer");
+    let answer = String::from_utf8_lossy(&answer[..length]);
+    assert!(answer.starts_with("HTTP/1.1 40"), "{answer}");
+    process.stop();
 }

@@ -6,7 +6,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::{Method, StatusCode};
 use serde_json::json;
 use tests::fault::{Injection, Mount};
 use tests::process::{Process, service};
@@ -94,6 +95,43 @@ async fn y11_a_service_starts_on_a_full_disk_serves_reads_and_refuses_writes() {
     assert_eq!(writer.write(10).await, Outcome::Done);
     again.stop();
     writer.check(disk.path());
+}
+
+#[tokio::test]
+async fn y63_files_leave_the_database_a_tenth_of_the_disk() {
+    let Some(disk) = Mount::tmpfs(64) else {
+        return;
+    };
+    let process = start(disk.path());
+    let mut writer = Writer::new(&process).await;
+    assert_eq!(writer.write(10).await, Outcome::Done);
+    let mut filler = fs::File::create(disk.path().join("filler")).expect("a file");
+    let mut sent = 0;
+    loop {
+        let path = format!("/direct/content/upload/biology-101?name={sent}.txt");
+        let text = Bytes::from_static(b"a few words");
+        let answer = writer
+            .client()
+            .send(Method::POST, &path, "text/plain", text)
+            .await;
+        if answer.status == StatusCode::INSUFFICIENT_STORAGE {
+            break;
+        }
+        answer.expect(StatusCode::CREATED);
+        sent += 1;
+        filler
+            .write_all(&vec![0; 1 << 20])
+            .expect("there is room for more than files");
+    }
+    assert!(sent > 10, "{sent}");
+    for _ in 0..10 {
+        assert_eq!(
+            writer.write(10_000).await,
+            Outcome::Done,
+            "there is room for entities"
+        );
+    }
+    process.stop();
 }
 
 /// Writes until the disk is full, and then some.

@@ -29,6 +29,7 @@ mod scanning;
 mod search;
 mod session;
 mod sight;
+mod sink;
 mod sql;
 mod stop;
 mod sweep;

@@ -5,9 +5,11 @@
 //! through this module. One exception: what a public action returns counts as public for [`Provider::ACCESS`], so that
 //! only [`Provider::permits`] is checked.
 
+mod needs;
+
 use serde_json::Value;
 
-use crate::contract::access::{Caller, Decision, Need, Operation, Permit, Scope};
+use crate::contract::access::{Need, Operation, Permit, Scope};
 use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};
 use crate::contract::preconditions::{Preconditions, State};
@@ -18,6 +20,10 @@ use crate::contract::visits::note_visit;
 use crate::model::entity::Entity;
 use crate::words::error::{Error, Result};
 use crate::words::reference::Reference;
+
+pub(crate) use needs::admit;
+use needs::{demand_for, demand_of_account, may_meet, refusal, scope};
+pub use needs::{demand_in_site, holds};
 
 /// The maximum number of entities that are examined to find the next visible one, or to count them.
 const MOST_LOOKED_AT: usize = 10_000;
@@ -247,17 +253,18 @@ pub async fn may<P: Provider>(
     is_granted(check::<P>(cx, entity, operation).await)
 }
 
-/// Returns whether the caller meets the need of an action on `entity` or, without one, on the collection.
+/// Returns whether the caller meets the need of an action on an entity of this site and owner or, without one, on the
+/// collection.
 ///
 /// # Errors
 /// Returns an error if a permission could not be decided.
 pub(crate) async fn may_run(
     cx: &Context,
     need: Need,
-    entity: Option<&impl Entity>,
+    entity: Option<(Option<&str>, Option<&str>)>,
 ) -> Result<bool> {
     is_granted(match entity {
-        Some(entity) => demand(cx, need, entity).await,
+        Some((site, owner)) => demand_for(cx, need, site, owner).await,
         None => demand_in_site(cx, need, None).await,
     })
 }
@@ -311,72 +318,15 @@ pub(crate) async fn require_answer<P: Provider>(
     }
 }
 
-/// Returns whether the caller holds `function` in `site`. Nobody holds one in a site that does not exist.
-///
-/// # Errors
-/// Returns an error if a permission could not be decided.
-pub async fn holds(cx: &Context, function: &str, site: &str) -> Result<bool> {
-    let decision = cx.authorizer().decide(cx, function, site).await?;
-    Ok(decision.is_granted())
-}
-
 /// Returns whether the caller may create an entity of the type in `site` or, without a site, anywhere. Where the type
 /// demands no more than a session, [`Provider::offers_creation`] decides.
 ///
 /// # Errors
 /// Returns an error if a permission could not be decided.
 pub async fn may_create<P: Provider>(cx: &Context, site: Option<&str>) -> Result<bool> {
-    if admit(cx.caller(), P::ACCESS.create).is_err() {
-        return Ok(false);
-    }
-    match (P::ACCESS.create.of(cx.caller()), site) {
-        (Need::Site(function) | Need::SiteOrOwn(function, _), Some(site)) => {
-            holds(cx, function, site).await
-        }
-        (Need::Site(function) | Need::SiteOrOwn(function, _), None) => {
-            Ok(cx.authorizer().scope(cx, function).await? != Scope::Sites(Vec::new()))
-        }
-        (Need::Account(function), _) => cx.authorizer().holds(cx, function).await,
-        (Need::Superuser | Need::PublicView(..), _) => cx.authorizer().is_superuser(cx).await,
-        (Need::Session | Need::Public, site) => P::offers_creation(cx, site).await,
-    }
-}
-
-/// Checks that the caller meets `need`, and returns the function that was used, if any. A need in a site is looked up
-/// in `site`.
-///
-/// # Errors
-/// Returns an error if nobody is logged in, if the need is one in a site and `site` is missing or does not exist, or if
-/// the caller does not meet the need.
-pub async fn demand_in_site(
-    cx: &Context,
-    need: Need,
-    site: Option<&str>,
-) -> Result<Option<&'static str>> {
-    admit(cx.caller(), need)?;
-    match need.of(cx.caller()) {
-        Need::Site(function) | Need::SiteOrOwn(function, _) => {
-            let site = site.ok_or_else(|| Error::bad_request("the request must name a site"))?;
-            granted(cx, function, site).await?;
-            Ok(Some(function))
-        }
-        other => demand_of_account(cx, other).await,
-    }
-}
-
-/// Refuses a caller without a session, unless the need is public. This is called before anything is looked up.
-pub(crate) fn admit(caller: &Caller, need: Need) -> Result<()> {
-    match caller.is_anonymous() && !need.is_public() {
-        true => Err(Error::unauthenticated()),
-        false => Ok(()),
-    }
-}
-
-/// Returns the error for a caller who may not do something: an anonymous caller is asked to log in.
-fn refusal(caller: &Caller) -> Error {
-    match caller.is_anonymous() {
-        true => Error::unauthenticated(),
-        false => Error::forbidden(),
+    match may_meet(cx, P::ACCESS.create, site).await? {
+        Some(may) => Ok(may),
+        None => P::offers_creation(cx, site).await,
     }
 }
 
@@ -409,80 +359,12 @@ async fn check<P: Provider>(
     checked
 }
 
-async fn demand(cx: &Context, need: Need, entity: &impl Entity) -> Result<Option<&'static str>> {
-    let is_owner = || {
-        cx.caller()
-            .user_id()
-            .is_some_and(|it| entity.owner() == Some(it))
-    };
-    let (function, own) = match need.of(cx.caller()) {
-        Need::Site(function) => (function, None),
-        Need::SiteOrOwn(function, own) => (function, Some(own)),
-        other => return demand_of_account(cx, other).await,
-    };
-    let Some(site) = entity.site() else {
-        return demand_of_account(cx, Need::Superuser).await;
-    };
-    let decision = cx.authorizer().decide(cx, function, site).await?;
-    match own {
-        Some(own) if !decision.is_granted() && is_owner() => {
-            granted(cx, own, site).await?;
-            Ok(Some(own))
-        }
-        _ => told(cx.caller(), decision).map(|()| Some(function)),
-    }
-}
-
-async fn demand_of_account(cx: &Context, need: Need) -> Result<Option<&'static str>> {
-    let (is_held, function) = match need {
-        Need::Public => (true, None),
-        Need::Session => (!cx.caller().is_anonymous(), None),
-        Need::Account(function) => (cx.authorizer().holds(cx, function).await?, Some(function)),
-        Need::Superuser | Need::Site(_) | Need::SiteOrOwn(..) | Need::PublicView(..) => {
-            (cx.authorizer().is_superuser(cx).await?, None)
-        }
-    };
-    match is_held {
-        true => Ok(function),
-        false => Err(refusal(cx.caller())),
-    }
-}
-
-/// Returns the sites whose entities a list may show: only `site`, if the search names one.
-async fn scope(cx: &Context, need: Need, site: Option<&str>) -> Result<Scope> {
-    admit(cx.caller(), need)?;
-    match (need.of(cx.caller()), site) {
-        (Need::Site(function) | Need::SiteOrOwn(function, _), Some(site)) => {
-            granted(cx, function, site).await?;
-            Ok(Scope::Sites(vec![site.to_owned()]))
-        }
-        // The public belongs to no site: it finds what is open to it by naming it.
-        (Need::Site(_), None) if need.is_partly_public(cx.caller()) => {
-            Err(Error::unauthenticated())
-        }
-        (Need::Site(function) | Need::SiteOrOwn(function, _), None) => {
-            cx.authorizer().scope(cx, function).await
-        }
-        (other, _) => demand_of_account(cx, other)
-            .await
-            .map(|_function| Scope::Everything),
-    }
-}
-
-async fn granted(cx: &Context, function: &str, site: &str) -> Result<()> {
-    let decision = cx.authorizer().decide(cx, function, site).await?;
-    told(cx.caller(), decision)?;
-    note_visit(cx, site);
-    Ok(())
-}
-
-/// Converts `decision` into the result for `caller`: an unknown site is not found.
-fn told(caller: &Caller, decision: Decision) -> Result<()> {
-    match decision {
-        Decision::Granted => Ok(()),
-        Decision::Denied => Err(refusal(caller)),
-        Decision::UnknownSite => Err(Error::not_found()),
-    }
+fn demand<'a>(
+    cx: &'a Context,
+    need: Need,
+    entity: &'a impl Entity,
+) -> impl Future<Output = Result<Option<&'static str>>> + Send {
+    demand_for(cx, need, entity.site(), entity.owner())
 }
 
 /// Returns the state of `entity` against which preconditions are evaluated.

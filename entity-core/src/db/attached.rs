@@ -19,6 +19,7 @@ use sea_orm::Value;
 use crate::contract::context::Context;
 use crate::contract::registry::Registry;
 use crate::contract::reply::Item;
+use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
 use crate::db::record::row;
 use crate::model::file::{ATTACHED_FILES, OWN_FILES};
@@ -111,10 +112,10 @@ impl AttachedFile {
 /// The attached files whose addresses are in the columns that clients write: the column and the id of each.
 type Named<'a> = Vec<(&'a str, &'a str)>;
 
-fn named<T: Record>(columns: &[(String, Value)]) -> Named<'_> {
+fn named<'a>(of: &Constants, columns: &'a [(String, Value)]) -> Named<'a> {
     let columns = columns
         .iter()
-        .filter(|it| T::WRITTEN.contains(&it.0.as_str()));
+        .filter(|it| of.written.contains(&it.0.as_str()));
     let texts = columns.filter_map(|(column, value)| match value {
         Value::String(Some(text)) => Some((column.as_str(), named_in(text))),
         _ => None,
@@ -124,22 +125,23 @@ fn named<T: Record>(columns: &[(String, Value)]) -> Named<'_> {
         .collect()
 }
 
-/// Notes which attached files an entity with this key and of this site names in `columns`, the columns of a `T` that are
+/// Notes which attached files an entity with this key and of this site names in `columns`, columns of its row that are
 /// about to be written, and which it names no more since `former`, its columns before. What the caller names anew is a
 /// file that the caller may open; what the service does on its own is not checked.
 ///
 /// # Errors
 /// Returns an error that names the field if the caller may not open a file.
-pub(super) async fn note<T: Record>(
+pub(super) async fn note(
+    of: &Constants,
     cx: &Context,
     (key, site): (&str, Option<&str>),
     columns: &[(String, Value)],
     former: &[(String, Value)],
 ) -> Result<()> {
-    let now = named::<T>(columns);
+    let now = named(of, columns);
     let is_kept = |column: &str| !columns.iter().any(|new| new.0 == column);
     let (kept, before): (Named<'_>, Named<'_>) =
-        named::<T>(former).into_iter().partition(|it| is_kept(it.0));
+        named(of, former).into_iter().partition(|it| is_kept(it.0));
     if now == before {
         return Ok(());
     }
@@ -151,10 +153,10 @@ pub(super) async fn note<T: Record>(
             };
             if cx.serves_somebody() && !file.may_be_opened(cx).await? {
                 let message = "must not name an attached file that you can't open";
-                return Err(Error::field(field_of::<T>(column), message));
+                return Err(Error::field(field_of(of, column), message));
             }
             if site == Some(file.site.as_str()) {
-                uses::insert(cx, &file.id, T::TABLE, key).await?;
+                uses::insert(cx, &file.id, of.table, key).await?;
             }
         }
         let stays = |id: &&str| now.iter().chain(&kept).any(|it| it.1 == *id);
@@ -163,7 +165,7 @@ pub(super) async fn note<T: Record>(
             .map(|it| it.1)
             .filter(|it| !stays(it))
             .collect();
-        uses::remove(cx, T::TABLE, key, &gone).await
+        uses::remove(cx, of.table, key, &gone).await
     })
     .await
 }
@@ -173,7 +175,7 @@ pub(super) async fn forget<T: Record>(cx: &Context, record: &T) -> Result<()> {
     let former = row(record);
     let emptied = former.iter().map(|it| (it.0.clone(), Value::String(None)));
     let emptied: Vec<_> = emptied.collect();
-    note::<T>(cx, (record.key(), None), &emptied, &former).await
+    note(T::CONSTANTS, cx, (record.key(), None), &emptied, &former).await
 }
 
 /// Returns the attached file with this id, if there is one.
@@ -204,9 +206,9 @@ fn named_in(text: &str) -> Vec<&str> {
 }
 
 /// Returns the name by which clients know the field that is stored in `column`.
-fn field_of<T: Record>(column: &str) -> &str {
+fn field_of<'a>(of: &Constants, column: &'a str) -> &'a str {
     let plain = column.replace('_', "");
-    let fields = T::schema().fields.iter();
+    let fields = of.schema().fields.iter();
     let mut named =
         fields.filter(|it| it.column == Some(column) || it.name.eq_ignore_ascii_case(&plain));
     named.next().map_or(column, |it| it.name)

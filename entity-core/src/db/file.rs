@@ -60,31 +60,16 @@ impl File {
         &self.0.path
     }
 
-    /// Runs `statement` and returns what `read` makes of each row; `None` if that takes too long for the calling
-    /// thread.
-    pub(super) fn rows<T>(
-        &self,
-        statement: &Statement,
-        mut read: impl FnMut(&mut Row<'_>) -> Result<T>,
-    ) -> Result<Option<Vec<T>>> {
-        let mut found = Vec::new();
-        let is_done = self.each(statement, |row| {
-            found.push(read(row)?);
-            Ok(true)
-        })?;
-        Ok(is_done.then_some(found))
-    }
-
     /// Runs `statement` and passes its rows to `take` one by one, until `take` wants no more. Returns `false` if that
     /// takes too long for the calling thread; `take` may have seen rows by then.
     pub(super) fn each(
         &self,
         statement: &Statement,
-        mut take: impl FnMut(&mut Row<'_>) -> Result<bool>,
+        take: &mut dyn FnMut(&mut Row<'_>) -> Result<bool>,
     ) -> Result<bool> {
         let reader = self.take()?;
         reader.set_end(Some(Instant::now() + SHORT));
-        let done = query(&reader.connection, statement, &mut take);
+        let done = query(&reader.connection, statement, take);
         reader.set_end(None);
         match done {
             Ok(()) => {
@@ -145,7 +130,7 @@ fn open(path: &Path) -> rusqlite::Result<Reader> {
 fn query(
     connection: &Connection,
     statement: &Statement,
-    take: &mut impl FnMut(&mut Row<'_>) -> Result<bool>,
+    take: &mut dyn FnMut(&mut Row<'_>) -> Result<bool>,
 ) -> Result<()> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     let values = statement.values.iter().flat_map(|it| &it.0).map(Bound);

@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait as _, DbBackend};
 
 use super::Sql;
 use super::contains::Reach;
-use super::record::Record;
+use super::record::constants::Constants;
 use super::record::definition::THIS;
 use super::session::Session;
 use crate::contract::context::Context;
@@ -52,20 +52,20 @@ pub(super) struct Lead(String);
 
 impl Lead {
     /// Returns what leads to the rows of `search`, if the index is whole and leads to few.
-    pub(super) async fn of<T: Record>(cx: &Context, search: &Search) -> Result<Option<Self>> {
+    pub(super) async fn of(of: &Constants, cx: &Context, search: &Search) -> Result<Option<Self>> {
         let session = cx.db()?;
         // A failure would end a transaction that writes.
         let is_served = matches!(session, Session::Reader(_))
             && session.get_database_backend() == DbBackend::Sqlite
             && Reach::of(search) == Reach::Everything;
-        let Some(parts) = parts(search, T::schema()).filter(|_| is_served) else {
+        let Some(parts) = parts(search, of.schema()).filter(|_| is_served) else {
             return Ok(None);
         };
-        let index = TextIndex::of(T::TABLE);
+        let index = TextIndex::of(of.table);
         let mut sql = session.sql("SELECT CASE WHEN (SELECT is_whole FROM ");
         sql.push(SEARCHES)
             .push(" WHERE table_name = ")
-            .bind(T::TABLE);
+            .bind(of.table);
         sql.push(") THEN (SELECT count(*) FROM (SELECT 1 FROM \"")
             .push(&index.entries);
         sql.push("\"(")
@@ -83,9 +83,9 @@ impl Lead {
             .then_some(Self(parts)))
     }
 
-    /// Appends ` FROM …`: the rows of `T` to which this leads.
-    pub(super) fn write_from<T: Record>(&self, sql: &mut Sql) {
-        let TextIndex { entries, keys } = TextIndex::of(T::TABLE);
+    /// Appends ` FROM …`: the rows of the table to which this leads.
+    pub(super) fn write_from(&self, of: &Constants, sql: &mut Sql) {
+        let TextIndex { entries, keys } = TextIndex::of(of.table);
         sql.push(" FROM (SELECT k.key FROM \"")
             .push(&entries)
             .push("\"(");
@@ -94,8 +94,8 @@ impl Lead {
             .push(&keys);
         // SQLite keeps the order of tables that are joined so.
         sql.push("\" AS k ON k.number = e.rowid) AS led CROSS JOIN \"");
-        sql.push(T::TABLE).push("\" ").push(THIS).push(" ON ");
-        sql.column(THIS, T::KEY).push(" = led.key");
+        sql.push(of.table).push("\" ").push(THIS).push(" ON ");
+        sql.column(THIS, of.key).push(" = led.key");
     }
 }
 

@@ -12,6 +12,7 @@ use super::{FromRow, Row, Take, columns};
 use crate::contract::context::Context;
 use crate::contract::search::{Page, Search};
 use crate::db::session::Session;
+use crate::db::sink::{Made, Sink};
 use crate::words::error::Result;
 use crate::words::large::{Reading, SMALL};
 
@@ -64,16 +65,17 @@ impl Measure {
         }
     }
 
-    /// Returns the page that was read, once its request has the turn to make an answer of this size.
-    async fn accept<T>(&self, collected: Collected<T>) -> Result<Page<T>> {
+    /// Waits until the request has the turn to make an answer of the size that was read. Returns why reading ended.
+    async fn accept(&self, collected: Collected) -> Result<End> {
         self.reading.take(collected.bytes).await?;
-        Ok(collected.into_page())
+        Ok(collected.end)
     }
 }
 
-/// The entities that were read so far.
-struct Collected<T> {
-    items: Vec<T>,
+/// The account of what was read so far.
+struct Collected {
+    /// The number of entities.
+    items: usize,
     bytes: usize,
     /// The number of bytes that the request may read before it needs a turn.
     left: usize,
@@ -92,10 +94,24 @@ enum End {
     Bytes,
 }
 
-impl<T> Collected<T> {
+impl End {
+    /// Returns the page of `items`, which were read.
+    fn page<T>(self, items: Vec<T>) -> Page<T> {
+        match self {
+            Self::Whole => Page::whole(items),
+            Self::Items => Page {
+                has_more: true,
+                ..Page::whole(items)
+            },
+            Self::Bytes => Page::ended(items),
+        }
+    }
+}
+
+impl Collected {
     fn new(measure: Measure) -> Self {
         Self {
-            items: Vec::new(),
+            items: 0,
             bytes: 0,
             left: measure.reading.left(),
             measure,
@@ -103,41 +119,31 @@ impl<T> Collected<T> {
         }
     }
 
-    /// Adds the next row as `read` returns it, with its size in bytes. Returns whether to continue.
-    fn take(&mut self, read: impl FnOnce() -> Result<(T, usize)>) -> Result<bool> {
-        if u64::try_from(self.items.len()).is_ok_and(|it| it >= self.measure.items) {
+    /// Passes the next row to `sink`. Returns whether to continue.
+    fn take(&mut self, row: &mut Row<'_>, sink: &mut dyn Sink) -> Result<bool> {
+        if u64::try_from(self.items).is_ok_and(|it| it >= self.measure.items) {
             self.end = End::Items;
             return Ok(false);
         }
-        let (item, bytes) = read()?;
+        sink.take(row)?;
         let before = self.bytes;
-        self.bytes = before.saturating_add(bytes);
+        self.bytes = before.saturating_add(row.bytes());
         if before <= self.left && self.bytes > self.left {
             // What is refused here is not read to its end in vain.
             self.measure.reading.check(self.bytes)?;
         }
-        if self.bytes > self.measure.bytes && !self.items.is_empty() {
+        if self.bytes > self.measure.bytes && self.items > 0 {
             self.end = End::Bytes;
+            sink.cut(self.items);
             return Ok(false);
         }
-        self.items.push(item);
+        self.items = self.items.saturating_add(1);
         Ok(true)
     }
 
     /// Returns whether reading ended because of the limit of bytes, and that limit is lower than `bytes`.
     fn is_cut_below(&self, bytes: usize) -> bool {
         self.end == End::Bytes && self.measure.bytes < bytes
-    }
-
-    fn into_page(self) -> Page<T> {
-        match self.end {
-            End::Whole => Page::whole(self.items),
-            End::Items => Page {
-                has_more: true,
-                ..Page::whole(self.items)
-            },
-            End::Bytes => Page::ended(self.items),
-        }
     }
 }
 
@@ -151,26 +157,35 @@ impl Session {
         &self,
         statement: Statement,
         measure: Measure,
-        mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+        read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Page<T>> {
-        let mut read = |row: &mut Row<'_>| {
-            let item = read(row)?;
-            Ok((item, row.bytes()))
-        };
+        let mut made = Made::by(read);
+        let end = self.page_into(statement, measure, &mut made).await?;
+        Ok(end.page(made.items))
+    }
+
+    /// Runs `statement` as [`page`](Self::page) does, and passes the rows to `sink`.
+    async fn page_into(
+        &self,
+        statement: Statement,
+        measure: Measure,
+        sink: &mut dyn Sink,
+    ) -> Result<End> {
         let mut is_short = measure.is_short;
         if let (Some(file), true) = (self.file(), is_short) {
             // What is much is not read in the thread that asks.
             let mut collected = Collected::new(measure.within(SMALL));
-            let is_done = file.each(&statement, |row| collected.take(|| read(row)))?;
+            let is_done = file.each(&statement, &mut |row| collected.take(row, sink))?;
             if is_done && !collected.is_cut_below(measure.bytes) {
                 return measure.accept(collected).await;
             }
+            sink.cut(0);
             // The connections for what may be much read few rows ahead of whoever takes them.
             is_short = false;
         }
         let part = measure.clone().short(is_short);
-        let collected = self.collect(&statement, part, |row| read(&mut Row::of(row)));
-        measure.accept(collected.await?).await
+        let collected = self.collect(&statement, part, sink).await?;
+        measure.accept(collected).await
     }
 
     /// Runs `statement`, which may look at any number of rows, and returns what `read` makes of each. Unlike for
@@ -207,32 +222,33 @@ impl Session {
     }
 
     /// Reads rows and, as for other reads, tries once more when the connection to the server is lost.
-    async fn collect<T: Send>(
+    async fn collect(
         &self,
         statement: &Statement,
         measure: Measure,
-        mut read: impl FnMut(&QueryResult) -> Result<(T, usize)> + Send,
-    ) -> Result<Collected<T>> {
-        let first = self.attempt(statement, measure.clone(), &mut read).await;
+        sink: &mut dyn Sink,
+    ) -> Result<Collected> {
+        let first = self.attempt(statement, measure.clone(), sink).await;
         let done = match first {
             Err(error) if self.has_lost(&error) => {
-                self.attempt(statement, measure, &mut read).await
+                sink.cut(0);
+                self.attempt(statement, measure, sink).await
             }
             done => done,
         };
         done?
     }
 
-    async fn attempt<T: Send>(
+    async fn attempt(
         &self,
         statement: &Statement,
         measure: Measure,
-        read: &mut (impl FnMut(&QueryResult) -> Result<(T, usize)> + Send),
-    ) -> Result<Result<Collected<T>>, DbErr> {
+        sink: &mut dyn Sink,
+    ) -> Result<Result<Collected>, DbErr> {
         let is_short = measure.is_short;
         let mut collected = Collected::new(measure);
         let mut failed = None;
-        let mut take = |row: QueryResult| match collected.take(|| read(&row)) {
+        let mut take = |row: QueryResult| match collected.take(&mut Row::of(&row), sink) {
             Ok(is_more_wanted) => is_more_wanted,
             Err(error) => {
                 failed = Some(error);

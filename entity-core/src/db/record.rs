@@ -6,6 +6,7 @@
 mod asked;
 mod by_site;
 pub mod children;
+pub(super) mod constants;
 pub(super) mod definition;
 mod follow;
 pub(super) mod from;

@@ -16,6 +16,7 @@ use crate::db::file::File;
 use crate::db::group::Groups;
 use crate::db::lane::Lanes;
 use crate::db::row::{FromRow, Row, columns};
+use crate::db::sink::{Made, Sink};
 use crate::db::sql::Sql;
 use crate::db::stop::Stops;
 use crate::db::transaction::Transaction;
@@ -106,18 +107,30 @@ impl Session {
     ///
     /// # Errors
     /// Returns an error if the database can't be read or `read` fails.
-    pub async fn rows<T>(
+    pub async fn rows<T: Send>(
         &self,
         statement: Statement,
-        mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+        read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
+        let mut made = Made::by(read);
+        self.rows_into(statement, &mut made).await?;
+        Ok(made.items)
+    }
+
+    /// Runs `statement` as [`rows`](Self::rows) does, and passes each row to `sink`.
+    async fn rows_into(&self, statement: Statement, sink: &mut dyn Sink) -> Result<()> {
         let Some(file) = self.file() else {
-            return read_all(&self.query_all_raw(statement).await?, read);
+            return take_all(&self.query_all_raw(statement).await?, sink);
         };
-        match file.rows(&statement, &mut read)? {
-            Some(rows) => Ok(rows),
-            None => self.scan(statement, read).await,
+        if file.each(&statement, &mut |row| sink.take(row).map(|()| true))? {
+            return Ok(());
         }
+        sink.cut(0);
+        self.scan_into(statement, sink).await
+    }
+
+    async fn scan_into(&self, statement: Statement, sink: &mut dyn Sink) -> Result<()> {
+        take_all(&self.scanning().query_all_raw(statement).await?, sink)
     }
 
     /// Runs `query` as [`rows`](Self::rows) runs a statement, and returns what it selects for each row.
@@ -167,20 +180,19 @@ impl Session {
     ///
     /// # Errors
     /// Returns an error if the database can't be read or `read` fails.
-    pub async fn scan<T>(
+    pub async fn scan<T: Send>(
         &self,
         statement: Statement,
         read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
-        read_all(&self.scanning().query_all_raw(statement).await?, read)
+        let mut made = Made::by(read);
+        self.scan_into(statement, &mut made).await?;
+        Ok(made.items)
     }
 }
 
-fn read_all<T>(
-    rows: &[QueryResult],
-    mut read: impl FnMut(&mut Row<'_>) -> Result<T>,
-) -> Result<Vec<T>> {
-    rows.iter().map(|it| read(&mut Row::of(it))).collect()
+fn take_all(rows: &[QueryResult], sink: &mut dyn Sink) -> Result<()> {
+    rows.iter().try_for_each(|it| sink.take(&mut Row::of(it)))
 }
 
 impl Session {

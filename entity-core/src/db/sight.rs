@@ -13,6 +13,7 @@ use super::{Row, Sql};
 use crate::contract::access::{Operation, Permit, Scope};
 use crate::contract::context::Context;
 use crate::contract::gate;
+use crate::db::record::constants::Constants;
 use crate::db::record::definition::Record;
 use crate::db::rule::Facts;
 use crate::db::rule::Sight;
@@ -63,8 +64,8 @@ impl Sight {
     }
 
     /// Returns the reason why the rule can't be evaluated on the entities of this type, if there is one.
-    pub(crate) fn fault<T: Record>(&self) -> Option<String> {
-        self.fault_of(&Names::of::<T>())
+    pub(crate) fn fault(&self, of: &Constants) -> Option<String> {
+        self.fault_of(&Names::of(of))
     }
 
     fn fault_of(&self, names: &Names) -> Option<String> {
@@ -234,18 +235,23 @@ impl Sight {
 /// # Errors
 /// Returns an error if a function can't be decided.
 pub async fn permits<T: Record>(cx: &Context, entity: &T, operation: Operation) -> Result<Permit> {
-    let Some(sight) = T::SIGHT else {
-        return Ok(Permit::Allowed);
-    };
-    Ok(
-        match sight.admits(cx, entity.facts(), entity.site()).await? {
-            true => Permit::Allowed,
-            false if matches!(operation, Operation::Create | Operation::Update) => {
-                Permit::Forbidden
-            }
-            false => Permit::Hidden,
-        },
-    )
+    match T::SIGHT {
+        Some(sight) => permit(cx, sight, (entity.facts(), entity.site()), operation).await,
+        None => Ok(Permit::Allowed),
+    }
+}
+
+async fn permit(
+    cx: &Context,
+    sight: Sight,
+    (facts, site): (Facts, Option<&str>),
+    operation: Operation,
+) -> Result<Permit> {
+    Ok(match sight.admits(cx, facts, site).await? {
+        true => Permit::Allowed,
+        false if matches!(operation, Operation::Create | Operation::Update) => Permit::Forbidden,
+        false => Permit::Hidden,
+    })
 }
 
 impl Facts {

@@ -12,6 +12,7 @@ use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::contract::search::Search;
 use crate::db::expression::expression;
+use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::{Record, THIS};
 use crate::db::record::from::write_from;
 use crate::db::rule::Veiled;
@@ -43,13 +44,13 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Returns the columns of the table of `T`, with what the rules of the type need to know of the caller.
-    pub(super) async fn of<T: Record>(cx: &'a Context, search: &'a Search) -> Result<Self> {
-        let functions = functions::<T>();
-        if T::SIGHT.is_none() && T::VEILED.is_empty() {
+    /// Returns the columns of the table of a type, with what its rules need to know of the caller.
+    pub(super) async fn of(of: &Constants, cx: &'a Context, search: &'a Search) -> Result<Self> {
+        let functions = functions(of);
+        if of.sight.is_none() && of.veiled.is_empty() {
             return Ok(Self::all(cx));
         }
-        let site = T::schema().role(Role::Site);
+        let site = of.schema().role(Role::Site);
         let has_site = site.is_some_and(|it| it.column.is_some());
         let held = match search.site() {
             None if has_site => Held::within(cx, &functions).await?,
@@ -58,11 +59,8 @@ impl<'a> Columns<'a> {
         Ok(Self {
             table: THIS,
             variables: Variables::of(cx),
-            veiled: T::VEILED,
-            known: Some((
-                Asking::of::<T>(cx, &rules::<T>(), search.site()).await?,
-                held,
-            )),
+            veiled: of.veiled,
+            known: Some((Asking::of(of, cx, &rules(of), search.site()).await?, held)),
         })
     }
 
@@ -82,9 +80,9 @@ impl<'a> Columns<'a> {
     }
 
     /// Appends the expressions of [`Record::select`].
-    pub(super) fn write_selection<T: Record>(&self, sql: &mut Sql) -> Result<()> {
+    pub(super) fn write_selection(&self, of: &Constants, sql: &mut Sql) -> Result<()> {
         let mut before = "";
-        for expression in T::select() {
+        for expression in (of.select)() {
             sql.push(before);
             let veiled = self.veiled.iter().find(|it| it.expression == *expression);
             self.write_veiled(sql, veiled, expression)?;
@@ -136,55 +134,50 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Returns the rules of `T`: the one about entities comes first.
-fn sights<T: Record>() -> impl Iterator<Item = Sight> {
-    T::SIGHT
-        .into_iter()
-        .chain(T::VEILED.iter().map(|it| it.sight))
+fn rules(of: &Constants) -> Vec<Sight> {
+    of.sights().collect()
 }
 
-fn rules<T: Record>() -> Vec<Sight> {
-    sights::<T>().collect()
+fn functions(of: &Constants) -> Vec<&'static str> {
+    of.sights().flat_map(|it| it.functions()).collect()
 }
 
-/// Returns the functions in the rules of `T`.
-pub(crate) fn functions<T: Record>() -> Vec<&'static str> {
-    sights::<T>().flat_map(|it| it.functions()).collect()
+/// Returns the reason why the rules of `T` can't be evaluated, if there is one, and the functions in them.
+pub(crate) fn told<T: Record>() -> (Option<String>, Vec<&'static str>) {
+    let of = T::CONSTANTS;
+    let fault = of.sights().find_map(|it| it.fault(of));
+    (fault, functions(of))
 }
 
-/// Returns the reason why the rules of `T` can't be evaluated, if there is one.
-pub(crate) fn fault<T: Record>() -> Option<String> {
-    sights::<T>().find_map(|it| it.fault::<T>())
-}
-
-/// Appends the answers to the questions of the rules of `T`, one column for each rule, each with a comma in front.
-pub(super) async fn write_answers<T: Record>(cx: &Context, sql: &mut Sql) -> Result<()> {
-    let rules = rules::<T>();
-    let asking = Asking::of::<T>(cx, &rules, None).await?;
+/// Appends the answers to the questions of the rules of a type, one column for each rule, each with a comma in front.
+pub(super) async fn write_answers(of: &Constants, cx: &Context, sql: &mut Sql) -> Result<()> {
+    let rules = rules(of);
+    let asking = Asking::of(of, cx, &rules, None).await?;
     rules
         .iter()
         .try_for_each(|it| it.write_answers(sql, &asking))
 }
 
-/// Takes out of `fields` those that the caller does not see of `current` and sends back as they see them: nobody
-/// overwrites what they can't read.
+/// Takes out of `fields` those that the caller does not see of the entity with this key and site and sends back as they
+/// see them: nobody overwrites what they can't read.
 ///
 /// # Errors
 /// Returns an error if the caller sends another value for such a field.
-pub(super) async fn withhold<T: Record>(
+pub(super) async fn withhold(
+    of: &Constants,
     cx: &Context,
-    current: &T,
+    (key, site): (&str, Option<&str>),
     fields: &mut Fields,
 ) -> Result<()> {
     let is_sent = |it: &Veiled, fields: &Fields| fields.0.contains_key(it.field);
-    let mut sent = T::VEILED.iter().filter(|it| is_sent(it, fields));
+    let mut sent = of.veiled.iter().filter(|it| is_sent(it, fields));
     let Some(_) = sent.next() else {
         return Ok(());
     };
-    let facts = answers(cx, current).await?;
+    let facts = answers(of, cx, key).await?;
     let facts = facts.into_iter().chain(std::iter::repeat(Facts::default()));
-    for (veiled, facts) in T::VEILED.iter().zip(facts) {
-        if is_sent(veiled, fields) && !veiled.sight.admits(cx, facts, current.site()).await? {
+    for (veiled, facts) in of.veiled.iter().zip(facts) {
+        if is_sent(veiled, fields) && !veiled.sight.admits(cx, facts, site).await? {
             let sent = fields.0.remove(veiled.field);
             if !sent.as_ref().is_none_or(is_blank) {
                 let field = veiled.field;
@@ -206,26 +199,26 @@ fn is_blank(value: &Json) -> bool {
     }
 }
 
-/// Returns the answers about the fields of `current`, if their rules ask anything.
-async fn answers<T: Record>(cx: &Context, current: &T) -> Result<Vec<Facts>> {
-    if !T::VEILED.iter().any(|it| it.sight.has_questions()) {
+/// Returns the answers about the fields of the entity with this key, if their rules ask anything.
+async fn answers(of: &Constants, cx: &Context, key: &str) -> Result<Vec<Facts>> {
+    if !of.veiled.iter().any(|it| it.sight.has_questions()) {
         return Ok(Vec::new());
     }
     let mut sql = cx.db()?.sql("SELECT CAST(0 AS bigint)");
-    write_answers::<T>(cx, &mut sql).await?;
-    write_from::<T>(cx, &mut sql);
-    sql.push(" WHERE ").column(THIS, T::KEY);
-    sql.push(" = ").bind(current.key());
+    write_answers(of, cx, &mut sql).await?;
+    write_from(of, cx, &mut sql);
+    sql.push(" WHERE ").column(THIS, of.key);
+    sql.push(" = ").bind(key);
     let read = |row: &mut Row<'_>| {
         row.take::<i64>()?;
-        let all = sights::<T>().map(|_| Ok(Facts::read(row)?));
+        let all = of.sights().map(|_| Ok(Facts::read(row)?));
         all.collect::<Result<Vec<_>>>()
     };
     let found = cx.db()?.rows(sql.into_statement(), read).await?;
     let of_row = found.into_iter().next().unwrap_or_default();
     Ok(of_row
         .into_iter()
-        .skip(usize::from(T::SIGHT.is_some()))
+        .skip(usize::from(of.sight.is_some()))
         .collect())
 }
 
@@ -236,12 +229,26 @@ pub(super) async fn conceal<T: Record>(
     record: &mut T,
     facts: Vec<Facts>,
 ) -> Result<()> {
-    let facts = facts.into_iter().chain(std::iter::repeat(Facts::default()));
-    for (veiled, facts) in T::VEILED.iter().zip(facts) {
-        if !veiled.sight.admits(cx, facts, record.site()).await? {
-            record.conceal(veiled.field);
-            record.compute(cx);
-        }
+    for field in hidden(T::CONSTANTS, cx, record.site(), facts).await? {
+        record.conceal(field);
+        record.compute(cx);
     }
     Ok(())
+}
+
+/// Returns the fields that the caller does not see of an entity of this site.
+async fn hidden(
+    of: &Constants,
+    cx: &Context,
+    site: Option<&str>,
+    facts: Vec<Facts>,
+) -> Result<Vec<&'static str>> {
+    let facts = facts.into_iter().chain(std::iter::repeat(Facts::default()));
+    let mut hidden = Vec::new();
+    for (veiled, facts) in of.veiled.iter().zip(facts) {
+        if !veiled.sight.admits(cx, facts, site).await? {
+            hidden.push(veiled.field);
+        }
+    }
+    Ok(hidden)
 }

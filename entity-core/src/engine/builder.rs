@@ -171,8 +171,7 @@ impl<P: Provider> RouteBuilder<P> {
         P::Entity: crate::db::Record,
     {
         self.route.table = Some(crate::model::table::TableSpec::of::<P::Entity>);
-        self.route.fault = crate::db::veil::fault::<P::Entity>();
-        self.route.sight = crate::db::veil::functions::<P::Entity>();
+        (self.route.fault, self.route.sight) = crate::db::veil::told::<P::Entity>();
         self
     }
 }

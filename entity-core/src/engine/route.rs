@@ -1,5 +1,7 @@
 //! The type-erased operations of a provider: typed gate → [`Reply`]. Written once, for every type.
 
+mod place;
+
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -11,18 +13,21 @@ use crate::contract::gate;
 use crate::contract::provider::{
     Create, Delete, List, Provider, Read, RunSearch, Update, run_search,
 };
-use crate::contract::registry::{ActionRoute, Call, Route, Runner};
-use crate::contract::search::{Grammar, Page, Search, Walk, Window, find};
+use crate::contract::registry::{ActionRoute, Call, Registry, Route, Runner};
+use crate::contract::search::{Grammar, Page, Search, Window, find};
 use crate::engine::expand::project;
-use crate::engine::offer;
+use crate::engine::offer::{self, Shown};
 use crate::model::entity::Entity;
 use crate::model::projection::Projection;
+use crate::model::schema::Schema;
 use crate::words::error::{Error, ErrorKind, Result};
 use crate::words::verb::Verb;
 use crate::{
     contract::reply::{Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reply, Value},
     words::reference::Reference,
 };
+
+use place::Place;
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
@@ -61,7 +66,7 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
         let mut reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
         if call.wants_abilities {
             reply.abilities = list_abilities::<P>(cx, call.route, search.site()).await?;
-            reply.abilities.actions = offer::on(cx, call.route, None::<&P::Entity>).await?;
+            reply.abilities.actions = offer::on(cx, call.route, None).await?;
         }
         Ok(reply)
     })
@@ -216,13 +221,7 @@ async fn action_reply<P: Read>(
         true => Effect::Read,
         false => Effect::Acted(about.clone()),
     };
-    let plain = |body| Reply {
-        body,
-        effect: effect.clone(),
-        abilities: Abilities::default(),
-        remarks: Vec::new(),
-    };
-    match outcome {
+    let (page, window, place, site) = match outcome {
         it @ (Outcome::Done
         | Outcome::Value(_)
         | Outcome::Questionnaire(_)
@@ -232,11 +231,35 @@ async fn action_reply<P: Read>(
         | Outcome::Bundle(_)
         | Outcome::Stream(_)
         | Outcome::Incomplete(_)
-        | Outcome::Forward(_)) => bare(it, name, verb).map(plain),
+        | Outcome::Forward(_)) => {
+            return Ok(Reply {
+                body: bare(it, name, verb)?,
+                effect,
+                abilities: Abilities::default(),
+                remarks: Vec::new(),
+            });
+        }
+        Outcome::Entity(entity) => {
+            gate::require_answer::<P>(cx, need, &entity).await?;
+            return entity_reply::<P>(cx, call, entity, effect).await;
+        }
+        Outcome::Created(entity) => {
+            gate::require_answer::<P>(cx, need, &entity).await?;
+            let reference = Reference::entity(P::PREFIX, entity.id());
+            return entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await;
+        }
+        Outcome::About(outcome, reference) => {
+            return Box::pin(action_reply::<P>(cx, call, *outcome, asked, reference)).await;
+        }
+        it @ (Outcome::Remarked(..) | Outcome::Windowed(..)) => {
+            let (outcome, remarks) = it.apart(|rest| rest.remarks(cx, &call, name));
+            let mut reply = Box::pin(action_reply::<P>(cx, call, outcome, asked, about)).await?;
+            reply.remarks.extend(remarks);
+            return Ok(reply);
+        }
         Outcome::Collection { page, window } => {
             let page = gate::retain::<P>(cx, page).await?;
-            let reply = collection_reply::<P>(cx, call, page, window, Place::default()).await?;
-            with_list_abilities::<P>(cx, call, need, None, Reply { effect, ..reply }).await
+            (page, window, Place::default(), None)
         }
         Outcome::List(search) => {
             let run = run_search.ok_or_else(|| {
@@ -244,8 +267,7 @@ async fn action_reply<P: Read>(
             })?;
             let (page, total) = run(cx, search.clone()).await?;
             let place = Place::of(&search, &page, total)?;
-            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
-            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
+            (page, search.window(), place, Some(search))
         }
         Outcome::Part {
             page,
@@ -254,8 +276,7 @@ async fn action_reply<P: Read>(
         } => {
             let place = Place::of(&search, &page, total)?;
             let page = gate::retain::<P>(cx, page).await?;
-            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
-            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
+            (page, search.window(), place, Some(search))
         }
         Outcome::Whole {
             entities,
@@ -266,29 +287,12 @@ async fn action_reply<P: Read>(
             let readable = gate::retain::<P>(cx, Page::whole(entities)).await?.items;
             let (page, total) = find(readable, &search)?;
             let place = Place::of(&search, &page, search.is_counted.then_some(total))?;
-            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
-            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
+            (page, search.window(), place, Some(search))
         }
-        Outcome::Entity(entity) => {
-            gate::require_answer::<P>(cx, need, &entity).await?;
-            entity_reply::<P>(cx, call, entity, effect).await
-        }
-        Outcome::Created(entity) => {
-            gate::require_answer::<P>(cx, need, &entity).await?;
-            let reference = Reference::entity(P::PREFIX, entity.id());
-            entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
-        }
-        Outcome::About(outcome, reference) => {
-            let reply = action_reply::<P>(cx, call, *outcome, asked, reference);
-            Box::pin(reply).await
-        }
-        it @ (Outcome::Remarked(..) | Outcome::Windowed(..)) => {
-            let (outcome, remarks) = it.apart(|rest| rest.remarks(cx, &call, name));
-            let mut reply = Box::pin(action_reply::<P>(cx, call, outcome, asked, about)).await?;
-            reply.remarks.extend(remarks);
-            Ok(reply)
-        }
-    }
+    };
+    let reply = collection_reply::<P>(cx, call, page, window, place).await?;
+    let site = site.as_ref().and_then(Search::site);
+    with_list_abilities::<P>(cx, call, need, site, Reply { effect, ..reply }).await
 }
 
 /// Returns the body of an outcome that shows no entity.
@@ -339,8 +343,20 @@ async fn entity_reply<P: Provider>(
         true => abilities::<P>(cx, call.route, &entity).await?,
         false => Abilities::default(),
     };
-    let mut item = [Item::new(P::PREFIX, entity)];
-    call.project::<P>(cx, &mut item).await?;
+    let item = Item::new(P::PREFIX, entity);
+    item_reply(cx, call, (P::Entity::schema(), item), effect, abilities).await
+}
+
+async fn item_reply(
+    cx: &Context,
+    call: Call<'_>,
+    (schema, item): (&'static Schema, Item),
+    effect: Effect,
+    abilities: Abilities,
+) -> Result<Reply> {
+    let projection = Projection::parse(call.query, schema)?;
+    let mut item = [item];
+    project(cx, call.registry, &projection, &mut item).await?;
     let [item] = item;
     Ok(Reply {
         body: Body::Entity(item),
@@ -366,7 +382,7 @@ async fn abilities<P: Provider>(
         removal: entity.removal(cx.caller().user_id()),
         update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
         delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
-        actions: offer::on(cx, route, Some(entity)).await?,
+        actions: offer::on(cx, route, Some(Shown::of(entity))).await?,
         ..Abilities::default()
     })
 }
@@ -383,31 +399,6 @@ async fn list_abilities<P: Provider>(
     })
 }
 
-/// The position of a page in its list, besides the window.
-#[derive(Default)]
-struct Place {
-    cursor: Option<String>,
-    total: Option<u64>,
-    is_searched: bool,
-    walk: Option<Walk>,
-}
-
-impl Place {
-    /// Creates the position of `page`, which was found by `search`.
-    fn of<E: Entity>(search: &Search, page: &Page<E>, total: Option<u64>) -> Result<Self> {
-        let is_end = !page.has_more || page.items.is_empty();
-        Ok(Self {
-            cursor: match is_end {
-                true => None,
-                false => search.next_cursor(&page.items)?,
-            },
-            total: total.map(|it| search.count_within(it)),
-            is_searched: true,
-            walk: Walk::of(search),
-        })
-    }
-}
-
 async fn collection_reply<P: Provider>(
     cx: &Context,
     call: Call<'_>,
@@ -416,13 +407,10 @@ async fn collection_reply<P: Provider>(
     place: Place,
 ) -> Result<Reply> {
     let items = page.items.into_iter();
-    let mut items: Vec<Item> = items.map(|it| Item::new(P::PREFIX, it)).collect();
-    let (projection, shown) = call.project::<P>(cx, &mut items).await?;
-    let is_whole = shown >= items.len();
     let collection = Collection {
         prefix: P::PREFIX,
         schema: P::Entity::schema(),
-        items,
+        items: items.map(|it| Item::new(P::PREFIX, it)).collect(),
         start: window.start,
         limit: window.limit,
         has_more: page.has_more,
@@ -430,10 +418,19 @@ async fn collection_reply<P: Provider>(
         cursor: place.cursor,
         total: place.total,
         is_searched: place.is_searched,
-        projection,
+        projection: Projection::parse(call.query, P::Entity::schema())?,
         walk: place.walk,
     };
-    let collection = match is_whole {
+    projected(cx, call.registry, collection).await
+}
+
+/// Returns `collection` under its projection, as far as an answer has room for it.
+async fn projected(cx: &Context, registry: &Registry, mut collection: Collection) -> Result<Reply> {
+    let Collection {
+        projection, items, ..
+    } = &mut collection;
+    let shown = project(cx, registry, projection, items).await?;
+    let collection = match shown >= collection.items.len() {
         true => collection,
         false => collection.first(shown)?,
     };
@@ -472,17 +469,6 @@ fn form_reply<P: Provider>(cx: &Context, entity: Option<P::Entity>, purpose: For
 }
 
 impl Call<'_> {
-    /// Applies the projection of the query to `items`. Returns it with the number of items for which there is room.
-    async fn project<P: Provider>(
-        self,
-        cx: &Context,
-        items: &mut [Item],
-    ) -> Result<(Projection, usize)> {
-        let projection = Projection::parse(self.query, P::Entity::schema())?;
-        let shown = project(cx, self.registry, &projection, items).await?;
-        Ok((projection, shown))
-    }
-
     /// Returns whether the call asks for the form of the operation and not for the operation itself.
     fn is_form(self) -> bool {
         self.verb.is_safe()

@@ -2,19 +2,22 @@
 
 use std::fmt::{self, Write};
 
-use sea_orm::sea_query::{Expr, PostgresQueryBuilder, QueryBuilder, SqlWriter, SqliteQueryBuilder};
-use sea_orm::{DbBackend, QueryTrait as _, Select, Value};
+use sea_orm::sea_query::{
+    Expr, PostgresQueryBuilder, QueryBuilder, SelectStatement, SqlWriter, SqliteQueryBuilder,
+};
+use sea_orm::{DbBackend, Value};
 
 use crate::contract::context::Context;
 use crate::db::Sql;
-use crate::db::record::definition::{Record, THIS};
+use crate::db::record::definition::THIS;
 use crate::words::error::{Error, Result};
 
-/// Appends the joins, conditions, order and part of `select` to a statement in which the row is called `this`.
+/// Appends the joins, conditions, order and part of `select`, a query for `table`, to a statement in which the row is
+/// called `this`.
 ///
 /// # Errors
 /// Returns an error if a subquery of `select` has the table of the record under its own name: a defect.
-pub(super) fn write_asked<T: Record>(sql: &mut Sql, select: &Select<T::Table>) -> Result<()> {
+pub(super) fn write_asked(table: &str, sql: &mut Sql, select: &SelectStatement) -> Result<()> {
     let backend = sql.backend();
     let mut rendered = Rendered {
         sql,
@@ -22,12 +25,12 @@ pub(super) fn write_asked<T: Record>(sql: &mut Sql, select: &Select<T::Table>) -
     };
     match backend {
         DbBackend::Postgres => {
-            PostgresQueryBuilder.prepare_select_statement(select.as_query(), &mut rendered);
+            PostgresQueryBuilder.prepare_select_statement(select, &mut rendered);
         }
-        _ => SqliteQueryBuilder.prepare_select_statement(select.as_query(), &mut rendered),
+        _ => SqliteQueryBuilder.prepare_select_statement(select, &mut rendered),
     }
     let text = rendered.text;
-    let table = format!("\"{}\"", T::TABLE);
+    let table = format!("\"{table}\"");
     let from = format!(" FROM {table}");
     let Some((_, behind)) = text.split_once(&from) else {
         return Err(Error::internal(format!("no query for {table}: {text}")));

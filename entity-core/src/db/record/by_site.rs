@@ -12,7 +12,8 @@ use super::read::{MOST_PASSED, begin_chosen, end_chosen, selecting, to_bound};
 use crate::contract::access::Scope;
 use crate::contract::context::Context;
 use crate::contract::search::{Cell, Search, Test};
-use crate::db::record::definition::{Record, THIS};
+use crate::db::record::constants::Constants;
+use crate::db::record::definition::THIS;
 use crate::db::record::from::write_from;
 use crate::db::search::{write_behind, write_matches, write_order, write_order_of};
 use crate::db::sql::Sql;
@@ -24,12 +25,13 @@ use crate::words::error::{Error, Result};
 pub(super) type Sites<'s> = (Cow<'s, [String]>, &'static Field);
 
 /// Returns the sites, and the field that names them, if a list is to be read site by site.
-pub(super) fn sites<'s, T: Record>(
+pub(super) fn sites<'s>(
+    of: &Constants,
     cx: &Context,
     search: &'s Search,
     columns: &Columns<'_>,
 ) -> Result<Option<Sites<'s>>> {
-    let Some(site) = T::schema().role(Role::Site) else {
+    let Some(site) = of.schema().role(Role::Site) else {
         return Ok(None);
     };
     let sites = match &search.scope {
@@ -42,7 +44,7 @@ pub(super) fn sites<'s, T: Record>(
     };
     let first = search.order.first().and_then(|it| it.field.role);
     let is_postgres = cx.db()?.get_database_backend() == DbBackend::Postgres;
-    let is_veiled = |name: &str| T::VEILED.iter().any(|it| it.field == name);
+    let is_veiled = |name: &str| of.veiled.iter().any(|it| it.field == name);
     let is_served = site.column.is_some()
         && search.site().is_none()
         && search.start <= MOST_PASSED
@@ -51,7 +53,7 @@ pub(super) fn sites<'s, T: Record>(
         && search.order.iter().all(|it| it.field.sql.is_none())
         && (is_postgres || !search.order.iter().any(|it| is_veiled(it.field.name)))
         // An index of the owner leads to fewer rows, in all sites at once.
-        && !T::SIGHT.is_some_and(|it| columns.is_of_owner(&it));
+        && !of.sight.is_some_and(|it| columns.is_of_owner(&it));
     Ok(is_served.then_some((sites, site)))
 }
 
@@ -75,14 +77,15 @@ fn named(search: &Search, site: &Field) -> Option<Vec<String>> {
 /// Returns the statement for the list of `sites`, which `site` names.
 ///
 /// The keys of as many rows as are wanted are found in each site, merged and cut; then the rows are read.
-pub(super) fn statement<T: Record>(
+pub(super) fn statement(
+    of: &Constants,
     cx: &Context,
     search: &Search,
     columns: &Columns<'_>,
     (sites, site): Sites<'_>,
 ) -> Result<Statement> {
     let list = serde_json::to_string(&sites).map_err(Error::internal)?;
-    let mut sql = selecting::<T>(cx, columns)?;
+    let mut sql = selecting(of, cx, columns)?;
     begin_chosen(&mut sql);
     // A site that is named twice has its entities once.
     if sql.backend() == DbBackend::Postgres {
@@ -95,49 +98,49 @@ pub(super) fn statement<T: Record>(
         sql.push(") AS place FROM (SELECT DISTINCT jsonb_array_elements_text(");
         sql.bind(list);
         sql.push("::jsonb) AS site) AS own CROSS JOIN LATERAL (");
-        write_nearest::<T>(cx, &mut sql, search, columns, site)?;
+        write_nearest(of, cx, &mut sql, search, (columns, site))?;
         sql.push(") AS near ORDER BY place");
     } else {
-        sql.column(THIS, T::KEY);
+        sql.column(THIS, of.key);
         sql.push(" AS key FROM (SELECT DISTINCT value AS site FROM json_each(");
         sql.bind(list).push(")) AS own");
         // What SQLite has for `LATERAL`: the argument of a function that makes a table follows from the row before.
         sql.push(" CROSS JOIN json_each((SELECT json_group_array(one.key) FROM (");
-        write_nearest::<T>(cx, &mut sql, search, columns, site)?;
-        sql.push(") AS one)) AS near CROSS JOIN \"").push(T::TABLE);
+        write_nearest(of, cx, &mut sql, search, (columns, site))?;
+        sql.push(") AS one)) AS near CROSS JOIN \"").push(of.table);
         sql.push("\" ").push(THIS).push(" ON ");
-        sql.column(THIS, T::KEY).push(" = near.value");
+        sql.column(THIS, of.key).push(" = near.value");
         write_order(&mut sql, &search.order, columns)?;
     }
     sql.push(" LIMIT ").bind(to_bound(search.fetch()));
     sql.push(" OFFSET ").bind(to_bound(search.start));
-    end_chosen::<T>(cx, &mut sql);
+    end_chosen(of, cx, &mut sql);
     Ok(sql.into_statement())
 }
 
 /// Appends the statement that chooses the keys of the first rows of the site `own.site` and, on PostgreSQL, what they are
 /// sorted by.
-fn write_nearest<T: Record>(
+fn write_nearest(
+    of: &Constants,
     cx: &Context,
     sql: &mut Sql,
     search: &Search,
-    columns: &Columns<'_>,
-    site: &Field,
+    (columns, site): (&Columns<'_>, &Field),
 ) -> Result<()> {
-    sql.push("SELECT ").column(THIS, T::KEY).push(" AS key");
+    sql.push("SELECT ").column(THIS, of.key).push(" AS key");
     if sql.backend() == DbBackend::Postgres {
         for (place, key) in search.order.iter().enumerate() {
             columns.write(sql.push(", "), key.field)?;
             sql.push(&format!(" AS o{place}"));
         }
     }
-    write_from::<T>(cx, sql);
+    write_from(of, cx, sql);
     columns.write_plain(sql.push(" WHERE "), site);
     sql.push(" = own.site");
-    if let Some(sight) = T::SIGHT {
+    if let Some(sight) = of.sight {
         columns.write_sight(sql.push(" AND "), &sight)?;
     }
-    write_matches(sql, search, T::schema(), columns)?;
+    write_matches(sql, search, of.schema(), columns)?;
     write_behind(sql, search, columns)?;
     write_order(sql, &search.order, columns)?;
     let most = search.fetch().saturating_add(search.start);

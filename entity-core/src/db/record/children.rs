@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use sea_orm::{ConnectionTrait as _, Value};
 use serde_json::{Map, Value as Json};
 
-use super::read::load_as;
+use super::constants::Declared as _;
+use super::read::{loaded, loading};
 use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};
 use crate::db::record::definition::{Record, THIS};
@@ -168,16 +169,14 @@ pub async fn read<T: Record, C: Record>(
         return Err(Error::internal("the children have no field with `parent`"));
     };
     let keys: Vec<&str> = records.iter().map(Record::key).collect();
-    let found = load_as(cx, |sql| {
-        sql.push(" WHERE ").column(THIS, parent.column);
-        sql.bind_list(&keys)?.push(" ORDER BY ");
-        let place = C::POSITION.unwrap_or(C::KEY);
-        sql.column(THIS, parent.column)
-            .push(", ")
-            .column(THIS, place);
-        Ok(())
-    });
-    let found: Vec<C> = found.await?;
+    let mut sql = loading(C::CONSTANTS, cx)?;
+    sql.push(" WHERE ").column(THIS, parent.column);
+    sql.bind_list(&keys)?.push(" ORDER BY ");
+    let place = C::POSITION.unwrap_or(C::KEY);
+    sql.column(THIS, parent.column)
+        .push(", ")
+        .column(THIS, place);
+    let found: Vec<C> = loaded(cx, sql).await?;
     let mut by_parent: HashMap<String, Vec<C>> = HashMap::new();
     for child in found {
         let parent = child.parent().unwrap_or_default().to_owned();

@@ -2,46 +2,51 @@
 
 use sea_orm::{DbBackend, Statement};
 
+use super::constants::{Constants, Declared as _};
 use super::definition::{PARENT, Record, THIS};
 use crate::contract::context::Context;
 use crate::db::lead::Lead;
 use crate::db::sql::{Sql, Variables};
 
 /// Appends ` FROM …`: the own table, that of the parent, and those that the type joins.
-pub(crate) fn write_from<T: Record>(cx: &Context, sql: &mut Sql) {
-    sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
-    join::<T>(Variables::of(cx), sql);
+pub(crate) fn write_from(of: &Constants, cx: &Context, sql: &mut Sql) {
+    sql.push(" FROM \"").push(of.table).push("\" ").push(THIS);
+    join(of, Variables::of(cx), sql);
 }
 
 /// Appends ` FROM …` as [`write_from`] does: of the own table only the rows to which `lead` leads, if there is one.
-pub(super) fn write_from_led<T: Record>(cx: &Context, sql: &mut Sql, lead: Option<&Lead>) {
+pub(super) fn write_from_led(of: &Constants, cx: &Context, sql: &mut Sql, lead: Option<&Lead>) {
     match lead {
         Some(lead) => {
-            lead.write_from::<T>(sql);
-            write_joins::<T>(cx, sql);
+            lead.write_from(of, sql);
+            write_joins(of, cx, sql);
         }
-        None => write_from::<T>(cx, sql),
+        None => write_from(of, cx, sql),
     }
 }
 
 /// Appends ` JOIN …`: the table of the parent, and those that the type joins.
-pub(crate) fn write_joins<T: Record>(cx: &Context, sql: &mut Sql) {
-    join::<T>(Variables::of(cx), sql);
+pub(crate) fn write_joins(of: &Constants, cx: &Context, sql: &mut Sql) {
+    join(of, Variables::of(cx), sql);
 }
 
 /// Returns the statement that reads these `expressions` of no row at all, as those do that read records.
 pub(crate) fn trial<T: Record>(backend: DbBackend, expressions: &[&str]) -> Statement {
+    trial_of(T::CONSTANTS, backend, expressions)
+}
+
+fn trial_of(of: &Constants, backend: DbBackend, expressions: &[&str]) -> Statement {
     let variables = Variables { caller: "", now: 0 };
     let mut sql = Sql::new(backend, "SELECT ");
     sql.expression(&expressions.join(", "), variables);
-    sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
-    join::<T>(variables, &mut sql);
+    sql.push(" FROM \"").push(of.table).push("\" ").push(THIS);
+    join(of, variables, &mut sql);
     sql.push(" WHERE 1 = 0");
     sql.into_statement()
 }
 
-fn join<T: Record>(variables: Variables<'_>, sql: &mut Sql) {
-    if let Some(parent) = T::PARENT.filter(|it| it.is_joined) {
+fn join(of: &Constants, variables: Variables<'_>, sql: &mut Sql) {
+    if let Some(parent) = of.parent.filter(|it| it.is_joined) {
         sql.push(if parent.is_optional {
             " LEFT JOIN \""
         } else {
@@ -51,5 +56,5 @@ fn join<T: Record>(variables: Variables<'_>, sql: &mut Sql) {
         sql.column(PARENT, parent.key).push(" = ");
         sql.column(THIS, parent.column);
     }
-    sql.expression(T::JOINS, variables);
+    sql.expression(of.joins, variables);
 }

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use sea_orm::ConnectionTrait;
 
 use crate::contract::context::Context;
-use crate::db::Row;
+use crate::db::columns;
 use crate::db::record::definition::Record;
+use crate::model::table::GroupTable;
 use crate::words::error::{Error, Result};
 
 /// Reads the groups of the `records` that are for some groups only, with one statement for all.
@@ -19,20 +20,7 @@ pub(super) async fn fill<T: Record>(cx: &Context, records: &mut [T]) -> Result<(
     if keys.is_empty() {
         return Ok(());
     }
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT ");
-    sql.column("g", groups.key)
-        .push(", g.group_id FROM ")
-        .push(groups.table);
-    sql.push(" g WHERE ")
-        .column("g", groups.key)
-        .bind_list(&keys)?;
-    sql.push(" ORDER BY g.group_id");
-    let read = |row: &mut Row<'_>| Ok((row.take::<String>()?, row.take::<String>()?));
-    let mut found: HashMap<String, Vec<String>> = HashMap::new();
-    for (key, group) in db.rows(sql.into_statement(), read).await? {
-        found.entry(key).or_default().push(group);
-    }
+    let mut found = read(groups, cx, &keys).await?;
     for record in records {
         if let Some(groups) = found.remove(record.key()) {
             record.set_groups(groups);
@@ -41,28 +29,73 @@ pub(super) async fn fill<T: Record>(cx: &Context, records: &mut [T]) -> Result<(
     Ok(())
 }
 
+/// Returns the groups of each of the entities with these keys.
+async fn read(
+    groups: GroupTable,
+    cx: &Context,
+    keys: &[&str],
+) -> Result<HashMap<String, Vec<String>>> {
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT ");
+    sql.column("g", groups.key)
+        .push(", g.group_id FROM ")
+        .push(groups.table);
+    sql.push(" g WHERE ")
+        .column("g", groups.key)
+        .bind_list(keys)?;
+    sql.push(" ORDER BY g.group_id");
+    let rows: Vec<(String, String)> = db.rows(sql.into_statement(), columns).await?;
+    let mut found: HashMap<String, Vec<String>> = HashMap::new();
+    for (key, group) in rows {
+        found.entry(key).or_default().push(group);
+    }
+    Ok(found)
+}
+
 /// Checks that every group of `record` is one of its site, and puts the groups in order, each once.
 pub(super) async fn check<T: Record>(cx: &Context, record: &mut T) -> Result<()> {
-    let mut groups = record.groups().to_vec();
-    if groups.is_empty() {
-        return Ok(());
+    let groups = record.groups().to_vec();
+    if !groups.is_empty() {
+        let site = record.site().unwrap_or_default();
+        let groups = known(cx, site, groups, T::GROUPS_FIELD).await?;
+        record.set_groups(groups);
     }
+    Ok(())
+}
+
+async fn known(
+    cx: &Context,
+    site: &str,
+    mut groups: Vec<String>,
+    field: &'static str,
+) -> Result<Vec<String>> {
     groups.sort();
     groups.dedup();
-    let site = record.site().unwrap_or_default();
     if let Some(unknown) = cx.authorizer().unknown_group(cx, site, &groups).await? {
         let message = format!("has `{unknown}`, which is no group of the site");
-        return Err(Error::field(T::GROUPS_FIELD, message));
+        return Err(Error::field(field, message));
     }
-    record.set_groups(groups);
-    Ok(())
+    Ok(groups)
 }
 
 /// Stores the groups of `record`, which had the groups `former` before.
 pub(super) async fn store<T: Record>(cx: &Context, record: &T, former: &[String]) -> Result<()> {
-    let Some(groups) = T::GROUPS.filter(|_| record.groups() != former) else {
-        return Ok(());
-    };
+    match T::GROUPS.filter(|_| record.groups() != former) {
+        Some(table) => {
+            let entity = (record.key(), record.site());
+            write(table, cx, entity, record.groups(), former).await
+        }
+        None => Ok(()),
+    }
+}
+
+async fn write(
+    groups: GroupTable,
+    cx: &Context,
+    (key, site): (&str, Option<&str>),
+    now: &[String],
+    former: &[String],
+) -> Result<()> {
     let db = cx.db()?;
     if !former.is_empty() {
         let mut sql = db.sql("DELETE FROM ");
@@ -70,7 +103,7 @@ pub(super) async fn store<T: Record>(cx: &Context, record: &T, former: &[String]
             .push(" WHERE \"")
             .push(groups.key)
             .push("\" = ");
-        sql.bind(record.key());
+        sql.bind(key);
         db.execute_raw(sql.into_statement()).await?;
     }
     let mut before = " VALUES (";
@@ -79,17 +112,12 @@ pub(super) async fn store<T: Record>(cx: &Context, record: &T, former: &[String]
         .push(" (\"")
         .push(groups.key)
         .push("\", group_id, site_id)");
-    for group in record.groups() {
-        sql.push(before)
-            .bind(record.key())
-            .push(", ")
-            .bind(group.as_str());
-        sql.push(", ")
-            .bind(record.site().map(ToOwned::to_owned))
-            .push(")");
+    for group in now {
+        sql.push(before).bind(key).push(", ").bind(group.as_str());
+        sql.push(", ").bind(site.map(ToOwned::to_owned)).push(")");
         before = ", (";
     }
-    if !record.groups().is_empty() {
+    if !now.is_empty() {
         db.execute_raw(sql.into_statement()).await?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 use sea_orm::{ConnectionTrait, DbBackend};
 
 use crate::contract::context::Context;
+use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
 use crate::words::error::Result;
 
@@ -11,26 +12,26 @@ use crate::words::error::Result;
 ///
 /// On SQLite all units of work that write come one after the other, and there is nothing to do.
 pub async fn lock<T: Record>(cx: &Context, keys: &[&str]) -> Result<()> {
-    select::<T>(cx, keys, " FOR NO KEY UPDATE").await
+    select(T::CONSTANTS, cx, keys, " FOR NO KEY UPDATE").await
 }
 
 /// Keeps these rows from being deleted until the unit of work ends; others may change them. Otherwise as [`lock`].
 pub async fn pin<T: Record>(cx: &Context, keys: &[&str]) -> Result<()> {
-    select::<T>(cx, keys, " FOR KEY SHARE").await
+    select(T::CONSTANTS, cx, keys, " FOR KEY SHARE").await
 }
 
 /// Selects rows in the order of their keys, so that no two units of work wait for each other.
-async fn select<T: Record>(cx: &Context, keys: &[&str], strength: &str) -> Result<()> {
+async fn select(of: &Constants, cx: &Context, keys: &[&str], strength: &str) -> Result<()> {
     let db = cx.db()?;
     if db.get_database_backend() != DbBackend::Postgres || keys.is_empty() {
         return Ok(());
     }
     let mut sql = db.sql("SELECT \"");
-    sql.push(T::KEY).push("\" FROM \"").push(T::TABLE);
-    sql.push("\" WHERE \"").push(T::KEY).push("\"");
+    sql.push(of.key).push("\" FROM \"").push(of.table);
+    sql.push("\" WHERE \"").push(of.key).push("\"");
     sql.bind_list(keys)?;
     sql.push(" ORDER BY \"")
-        .push(T::KEY)
+        .push(of.key)
         .push("\"")
         .push(strength);
     db.execute_raw(sql.into_statement()).await?;

@@ -6,6 +6,7 @@ use super::read::load_one;
 use super::write::{row, store, taken};
 use super::{groups, lock};
 use crate::contract::context::Context;
+use crate::db::record::constants::Declared as _;
 use crate::db::record::definition::Record;
 use crate::db::{Sql, attached};
 use crate::model::table::MADE_BY;
@@ -132,7 +133,7 @@ async fn inserting<T: Record>(cx: &Context, records: &[T]) -> Result<Sql> {
         if T::MAKER_PAYS {
             row.push((MADE_BY.to_owned(), cx.caller().user_id().into()));
         }
-        attached::note::<T>(cx, (record.key(), record.site()), &row, &[]).await?;
+        attached::note(T::CONSTANTS, cx, (record.key(), record.site()), &row, &[]).await?;
         if index == 0 {
             let columns: Vec<_> = row.iter().map(|it| format!("\"{}\"", it.0)).collect();
             sql.push(" (").push(&columns.join(", ")).push(") VALUES ");

@@ -1,6 +1,6 @@
 //! Reading records: one, several, lists and counts, each with one statement and, for groups, one more.
 
-use sea_orm::{ConnectionTrait as _, DbBackend, Select, Statement};
+use sea_orm::{ConnectionTrait as _, DbBackend, QueryTrait as _, Select, Statement};
 
 use super::asked::write_asked;
 use super::{by_site, groups};
@@ -8,6 +8,7 @@ use crate::contract::access::Scope;
 use crate::contract::context::Context;
 use crate::contract::search::{Filter, Page, Search, Test};
 use crate::db::lead::Lead;
+use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::{Record, THIS};
 use crate::db::record::from::write_from;
 use crate::db::record::from::{write_from_led, write_joins};
@@ -24,42 +25,40 @@ pub const MOST_PASSED: u64 = 1000;
 /// Returns the entity with this id, if there is one, as the caller sees it: with the answers to the questions of its
 /// [`Sight`](crate::db::Sight), and without the fields that the caller does not see.
 pub async fn read<T: Record>(cx: &Context, id: &str) -> Result<Option<T>> {
-    let key = T::key_of(id);
-    let found = find_as(cx, |sql| {
-        sql.push(" WHERE ").column(THIS, T::KEY).push(" = ");
-        sql.bind(key);
-        Ok(())
-    });
-    let found = found.await?;
+    let mut sql = finding(T::CONSTANTS, cx).await?;
+    sql.push(" WHERE ").column(THIS, T::KEY).push(" = ");
+    sql.bind(T::key_of(id));
+    let found = found::<T>(cx, sql).await?;
     Ok(found.into_iter().find(|it| is_named(it, id)))
 }
 
 /// Returns the entities with these ids, in any order, as [`read`] does.
 pub async fn read_many<T: Record>(cx: &Context, ids: &[String]) -> Result<Vec<T>> {
     let keys: Vec<&str> = ids.iter().map(|it| T::key_of(it)).collect();
-    let found = find_as(cx, |sql| {
-        sql.push(" WHERE ").column(THIS, T::KEY).bind_list(&keys)?;
-        Ok(())
-    });
-    let mut found: Vec<T> = found.await?;
+    let mut sql = finding(T::CONSTANTS, cx).await?;
+    sql.push(" WHERE ").column(THIS, T::KEY).bind_list(&keys)?;
+    let mut found: Vec<T> = found(cx, sql).await?;
     found.retain(|record| ids.iter().any(|id| is_named(record, id)));
     Ok(found)
 }
 
 /// Returns the entities that `select` asks for, as [`read`] does: which rows, in which order, and how many.
 pub async fn find<T: Record>(cx: &Context, select: Select<T::Table>) -> Result<Vec<T>> {
-    find_as(cx, |sql| write_asked::<T>(sql, &select)).await
+    let mut sql = finding(T::CONSTANTS, cx).await?;
+    write_asked(T::TABLE, &mut sql, select.as_query())?;
+    found(cx, sql).await
 }
 
-/// Returns the entities of the statement to which `rest` appends what follows the joins, as [`read`] does.
-async fn find_as<T: Record>(
-    cx: &Context,
-    rest: impl FnOnce(&mut Sql) -> Result<()>,
-) -> Result<Vec<T>> {
-    let mut sql = selecting::<T>(cx, &Columns::all(cx))?;
-    veil::write_answers::<T>(cx, &mut sql).await?;
-    write_from::<T>(cx, &mut sql);
-    rest(&mut sql)?;
+/// Begins a statement whose entities [`found`] returns: what follows the joins is to be appended.
+async fn finding(of: &Constants, cx: &Context) -> Result<Sql> {
+    let mut sql = selecting(of, cx, &Columns::all(cx))?;
+    veil::write_answers(of, cx, &mut sql).await?;
+    write_from(of, cx, &mut sql);
+    Ok(sql)
+}
+
+/// Returns the entities of a statement that [`finding`] began, as [`read`] does.
+async fn found<T: Record>(cx: &Context, sql: Sql) -> Result<Vec<T>> {
     let read = |row: &mut Row<'_>| {
         let mut record = T::from_row(cx, row)?;
         let is_restricted = record.facts().is_restricted;
@@ -85,27 +84,28 @@ async fn find_as<T: Record>(
 /// Returns the entities that `select` asks for, whole and whoever asks: for what the service itself has to know. The
 /// answers to clients come from the other functions.
 pub async fn load<T: Record>(cx: &Context, select: Select<T::Table>) -> Result<Vec<T>> {
-    load_as(cx, |sql| write_asked::<T>(sql, &select)).await
+    let mut sql = loading(T::CONSTANTS, cx)?;
+    write_asked(T::TABLE, &mut sql, select.as_query())?;
+    loaded(cx, sql).await
 }
 
 /// Returns the entity whose primary key is `key`, as [`load`] does.
 pub(super) async fn load_one<T: Record>(cx: &Context, key: &str) -> Result<Option<T>> {
-    let found = load_as(cx, |sql| {
-        sql.push(" WHERE ").column(THIS, T::KEY).push(" = ");
-        sql.bind(key);
-        Ok(())
-    });
-    Ok(found.await?.pop())
+    let mut sql = loading(T::CONSTANTS, cx)?;
+    sql.push(" WHERE ").column(THIS, T::KEY).push(" = ");
+    sql.bind(key);
+    Ok(loaded(cx, sql).await?.pop())
 }
 
-/// Returns the entities of the statement to which `rest` appends what follows the joins, as [`load`] does.
-pub(super) async fn load_as<T: Record>(
-    cx: &Context,
-    rest: impl FnOnce(&mut Sql) -> Result<()>,
-) -> Result<Vec<T>> {
-    let mut sql = selecting::<T>(cx, &Columns::all(cx))?;
-    write_from::<T>(cx, &mut sql);
-    rest(&mut sql)?;
+/// Begins a statement whose entities [`loaded`] returns: what follows the joins is to be appended.
+pub(super) fn loading(of: &Constants, cx: &Context) -> Result<Sql> {
+    let mut sql = selecting(of, cx, &Columns::all(cx))?;
+    write_from(of, cx, &mut sql);
+    Ok(sql)
+}
+
+/// Returns the entities of a statement that [`loading`] began, as [`load`] does.
+pub(super) async fn loaded<T: Record>(cx: &Context, sql: Sql) -> Result<Vec<T>> {
     let read = |row: &mut Row<'_>| T::from_row(cx, row);
     let mut records = cx.db()?.rows(sql.into_statement(), read).await?;
     complete(cx, &mut records).await?;
@@ -114,12 +114,13 @@ pub(super) async fn load_as<T: Record>(
 
 /// Returns the entities that `search` asks for and that the caller sees, within the scope of the search.
 pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
-    let (statement, have_places) = placed_statement::<T>(cx, search).await?;
+    let of = T::CONSTANTS;
+    let (statement, have_places) = placed_statement(of, cx, search).await?;
     let page = rows_of_list::<T>(cx, search, statement, have_places).await?;
     let mut page = if let Some(page) = page {
         page
     } else {
-        let statement = by_order::<T>(cx, search, &Columns::of::<T>(cx, search).await?, None)?;
+        let statement = by_order(of, cx, search, &Columns::of(of, cx, search).await?, None)?;
         let page = rows_of_list::<T>(cx, search, statement, false).await?;
         page.unwrap_or_else(|| Page::whole(Vec::new()))
     };
@@ -158,41 +159,46 @@ async fn rows_of_list<T: Record>(
 /// # Errors
 /// Returns an error if it can't be decided what the caller holds.
 pub async fn list_statement<T: Record>(cx: &Context, search: &Search) -> Result<Statement> {
-    Ok(placed_statement::<T>(cx, search).await?.0)
+    Ok(placed_statement(T::CONSTANTS, cx, search).await?.0)
 }
 
 /// Returns the statement for a list, and whether its rows come with their places.
-async fn placed_statement<T: Record>(cx: &Context, search: &Search) -> Result<(Statement, bool)> {
+async fn placed_statement(
+    of: &Constants,
+    cx: &Context,
+    search: &Search,
+) -> Result<(Statement, bool)> {
     let is_sqlite = cx.db()?.get_database_backend() == DbBackend::Sqlite;
-    let columns = Columns::of::<T>(cx, search).await?;
-    if let Some(sites) = by_site::sites::<T>(cx, search, &columns)? {
-        let statement = by_site::statement::<T>(cx, search, &columns, sites)?;
+    let columns = Columns::of(of, cx, search).await?;
+    if let Some(sites) = by_site::sites(of, cx, search, &columns)? {
+        let statement = by_site::statement(of, cx, search, &columns, sites)?;
         return Ok((statement, is_sqlite));
     }
-    let lead = Lead::of::<T>(cx, search).await?;
+    let lead = Lead::of(of, cx, search).await?;
     let chooses_keys = match is_sqlite {
-        true => sorts_keys::<T>(search),
+        true => sorts_keys(of, search),
         // PostgreSQL joins what is to be sorted, and reads all accounts for the names in fifty rows.
-        false => !T::JOINS.is_empty() && !search.order.is_empty(),
+        false => !of.joins.is_empty() && !search.order.is_empty(),
     };
     Ok(match chooses_keys {
         true => (
-            by_sorted_keys::<T>(cx, search, &columns, lead.as_ref())?,
+            by_sorted_keys(of, cx, search, &columns, lead.as_ref())?,
             is_sqlite,
         ),
-        false => (by_order::<T>(cx, search, &columns, lead.as_ref())?, false),
+        false => (by_order(of, cx, search, &columns, lead.as_ref())?, false),
     })
 }
 
 /// Returns whether a list is to sort the keys of its rows, and then to read the rows one by one. SQLite sorts rows with
 /// all that is selected of them, so that long texts are copied of all rows to show some. No index has the entities of
 /// several sites in order. PostgreSQL keeps long texts elsewhere, and sorts what leads to them.
-fn sorts_keys<T: Record>(search: &Search) -> bool {
-    let has_site = T::schema()
+fn sorts_keys(of: &Constants, search: &Search) -> bool {
+    let has_site = of
+        .schema()
         .role(Role::Site)
         .is_some_and(|it| it.column.is_some());
     let first = search.order.first().and_then(|it| it.field.role);
-    !T::HTML.is_empty()
+    !of.html.is_empty()
         && has_site
         && search.site().is_none()
         && !search.order.is_empty()
@@ -200,37 +206,39 @@ fn sorts_keys<T: Record>(search: &Search) -> bool {
 }
 
 /// Returns the statement for a list in one step.
-fn by_order<T: Record>(
+fn by_order(
+    of: &Constants,
     cx: &Context,
     search: &Search,
     columns: &Columns<'_>,
     lead: Option<&Lead>,
 ) -> Result<Statement> {
-    let mut sql = selecting::<T>(cx, columns)?;
-    write_from_led::<T>(cx, &mut sql, lead);
-    write_part::<T>(&mut sql, search, columns)?;
+    let mut sql = selecting(of, cx, columns)?;
+    write_from_led(of, cx, &mut sql, lead);
+    write_part(of, &mut sql, search, columns)?;
     Ok(sql.into_statement())
 }
 
 /// Returns the statement for a list that first chooses and sorts the keys alone. On SQLite each row comes with its place
 /// behind the columns: the database need not keep the order of what is chosen, but has no reason to leave it.
-fn by_sorted_keys<T: Record>(
+fn by_sorted_keys(
+    of: &Constants,
     cx: &Context,
     search: &Search,
     columns: &Columns<'_>,
     lead: Option<&Lead>,
 ) -> Result<Statement> {
-    let mut sql = selecting::<T>(cx, columns)?;
+    let mut sql = selecting(of, cx, columns)?;
     begin_chosen(&mut sql);
-    sql.column(THIS, T::KEY).push(" AS key");
+    sql.column(THIS, of.key).push(" AS key");
     if sql.backend() == DbBackend::Postgres {
         sql.push(", row_number() OVER (");
         write_order(&mut sql, &search.order, columns)?;
         sql.push(") AS place");
     }
-    write_from_led::<T>(cx, &mut sql, lead);
-    write_part::<T>(&mut sql, search, columns)?;
-    end_chosen::<T>(cx, &mut sql);
+    write_from_led(of, cx, &mut sql, lead);
+    write_part(of, &mut sql, search, columns)?;
+    end_chosen(of, cx, &mut sql);
     Ok(sql.into_statement())
 }
 
@@ -245,16 +253,16 @@ pub(super) fn begin_chosen(sql: &mut Sql) {
 }
 
 /// Appends the end of what chooses keys, and the rows to these keys.
-pub(super) fn end_chosen<T: Record>(cx: &Context, sql: &mut Sql) {
+pub(super) fn end_chosen(of: &Constants, cx: &Context, sql: &mut Sql) {
     let is_sqlite = sql.backend() == DbBackend::Sqlite;
     // SQLite keeps the order of tables that are joined so.
     sql.push(match is_sqlite {
         true => ") AS kept) AS chosen CROSS JOIN \"",
         false => ") AS chosen JOIN \"",
     });
-    sql.push(T::TABLE).push("\" ").push(THIS).push(" ON ");
-    sql.column(THIS, T::KEY).push(" = chosen.key");
-    write_joins::<T>(cx, sql);
+    sql.push(of.table).push("\" ").push(THIS).push(" ON ");
+    sql.column(THIS, of.key).push(" = chosen.key");
+    write_joins(of, cx, sql);
     if !is_sqlite {
         // By the order itself, an index would be walked through everybody's entities again.
         sql.push(" ORDER BY chosen.place");
@@ -262,8 +270,8 @@ pub(super) fn end_chosen<T: Record>(cx: &Context, sql: &mut Sql) {
 }
 
 /// Appends which rows a list has, in which order, and which part of them is wanted.
-fn write_part<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) -> Result<()> {
-    write_seen::<T>(sql, search, columns)?;
+fn write_part(of: &Constants, sql: &mut Sql, search: &Search, columns: &Columns<'_>) -> Result<()> {
+    write_seen(of, sql, search, columns)?;
     write_behind(sql, search, columns)?;
     write_order(sql, &search.order, columns)?;
     sql.push(" LIMIT ").bind(to_bound(search.fetch()));
@@ -274,18 +282,22 @@ fn write_part<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) 
 /// Returns the number of entities that `search` asks for and that the caller sees, within the scope of the search and
 /// whatever part of them is wanted.
 pub async fn count<T: Record>(cx: &Context, search: &Search) -> Result<u64> {
-    let columns = Columns::of::<T>(cx, search).await?;
-    let lead = Lead::of::<T>(cx, search).await?;
+    count_of(T::CONSTANTS, cx, search).await
+}
+
+async fn count_of(of: &Constants, cx: &Context, search: &Search) -> Result<u64> {
+    let columns = Columns::of(of, cx, search).await?;
+    let lead = Lead::of(of, cx, search).await?;
     let mut sql = cx.db()?.sql("SELECT count(*)");
-    write_from_led::<T>(cx, &mut sql, lead.as_ref());
-    write_seen::<T>(&mut sql, search, &columns)?;
+    write_from_led(of, cx, &mut sql, lead.as_ref());
+    write_seen(of, &mut sql, search, &columns)?;
     counted(cx, sql.into_statement()).await
 }
 
 /// Begins a statement that selects entities.
-pub(super) fn selecting<T: Record>(cx: &Context, columns: &Columns<'_>) -> Result<Sql> {
+pub(super) fn selecting(of: &Constants, cx: &Context, columns: &Columns<'_>) -> Result<Sql> {
     let mut sql = cx.db()?.sql("SELECT ");
-    columns.write_selection::<T>(&mut sql)?;
+    columns.write_selection(of, &mut sql)?;
     Ok(sql)
 }
 
@@ -300,9 +312,10 @@ async fn complete<T: Record>(cx: &Context, records: &mut [T]) -> Result<()> {
 }
 
 /// Appends ` WHERE …`: the scope, the rule about who sees an entity, the filters and words.
-fn write_seen<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) -> Result<()> {
+fn write_seen(of: &Constants, sql: &mut Sql, search: &Search, columns: &Columns<'_>) -> Result<()> {
     sql.push(" WHERE ");
-    let site = T::schema()
+    let site = of
+        .schema()
         .role(Role::Site)
         .filter(|it| it.column.is_some());
     match (&search.scope, site) {
@@ -317,10 +330,10 @@ fn write_seen<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) 
         (Scope::Sites(_), None) => drop(sql.push("FALSE")),
         (Scope::Everything, _) => drop(sql.push("TRUE")),
     }
-    if let Some(sight) = T::SIGHT {
+    if let Some(sight) = of.sight {
         columns.write_sight(sql.push(" AND "), &sight)?;
     }
-    write_matches(sql, search, T::schema(), columns)
+    write_matches(sql, search, of.schema(), columns)
 }
 
 /// Returns whether an index leads to the rows that `search` asks for, and past few others. A statement that turns out

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use sea_orm::Value;
 
+use super::constants::{Constants, Declared as _};
 use super::definition::Record;
 use crate::contract::context::Context;
 use crate::contract::registry::{Registry, Route};
@@ -17,7 +18,24 @@ use crate::words::error::{Error, Result};
 /// # Errors
 /// Returns an error that names the field if it does not hold, or if the data can't be read.
 pub(super) async fn check<T: Record>(cx: &Context, record: &T, former: Option<&T>) -> Result<()> {
-    let named = named(record, former);
+    let of = T::CONSTANTS;
+    let named = match checked(of).next() {
+        None => return Ok(()),
+        Some(_) => named(
+            of,
+            &record.values(),
+            &former.map(T::values).unwrap_or_default(),
+        ),
+    };
+    demand(of, cx, record.site(), named).await
+}
+
+async fn demand(
+    of: &Constants,
+    cx: &Context,
+    site: Option<&str>,
+    named: BTreeMap<&'static str, Vec<Named>>,
+) -> Result<()> {
     if named.is_empty() {
         return Ok(());
     }
@@ -26,10 +44,10 @@ pub(super) async fn check<T: Record>(cx: &Context, record: &T, former: Option<&T
         return Ok(());
     };
     for (prefix, named) in named {
-        if let (ACCOUNTS, Some(site)) = (prefix, record.site()) {
+        if let (ACCOUNTS, Some(site)) = (prefix, site) {
             demand_members(cx, site, &named).await?;
         } else if let Some(route) = registry.route(prefix) {
-            demand_seen(cx, route, &named, record).await?;
+            demand_seen((of, site), cx, route, &named).await?;
         }
     }
     Ok(())
@@ -38,22 +56,20 @@ pub(super) async fn check<T: Record>(cx: &Context, record: &T, former: Option<&T
 /// A field, and the id that it holds.
 type Named = (&'static Field, String);
 
-/// Returns the ids that `record` names and `former` does not, by the prefix of their type.
-fn named<T: Record>(record: &T, former: Option<&T>) -> BTreeMap<&'static str, Vec<Named>> {
-    let mut named: BTreeMap<_, Vec<Named>> = BTreeMap::new();
+/// Returns the fields that clients write and that name entities, with the prefix of their type.
+fn checked(of: &Constants) -> impl Iterator<Item = (&'static Field, &'static str)> + use<> {
     let is_checked = |it: &&Field| {
         it.writable != Writable::Never && it.role != Some(Role::Site) && it.column.is_some()
     };
-    let fields = T::schema().fields.iter().filter(is_checked);
-    let mut fields = fields
-        .filter_map(|it| Some((it, it.refers_to()?)))
-        .peekable();
-    if fields.peek().is_none() {
-        return named;
-    }
-    let (values, before) = (record.values(), former.map(T::values).unwrap_or_default());
-    for (field, prefix) in fields {
-        let index = T::COLUMNS.iter().position(|it| Some(it.0) == field.column);
+    let fields = of.schema().fields.iter().filter(is_checked);
+    fields.filter_map(|it| Some((it, it.refers_to()?)))
+}
+
+/// Returns the ids that a record with these `values` names and that it did not name `before`, by the prefix of their type.
+fn named(of: &Constants, values: &[Value], before: &[Value]) -> BTreeMap<&'static str, Vec<Named>> {
+    let mut named: BTreeMap<_, Vec<Named>> = BTreeMap::new();
+    for (field, prefix) in checked(of) {
+        let index = of.columns.iter().position(|it| Some(it.0) == field.column);
         let value = index.and_then(|it| values.get(it));
         let is_new = value != index.and_then(|it| before.get(it));
         if let (Some(id), true) = (value.and_then(id), is_new) {
@@ -81,11 +97,11 @@ async fn demand_members(cx: &Context, site: &str, named: &[Named]) -> Result<()>
     })
 }
 
-async fn demand_seen<T: Record>(
+async fn demand_seen(
+    (of, own): (&Constants, Option<&str>),
     cx: &Context,
     route: &Route,
     named: &[Named],
-    record: &T,
 ) -> Result<()> {
     let Some(load) = route.load else {
         return Ok(());
@@ -97,9 +113,10 @@ async fn demand_seen<T: Record>(
             let message = format!("names no {} that you see", name_of(route));
             return Err(Error::field(field.name, message));
         };
-        let is_parent = T::PARENT.is_some_and(|it| Some(it.column) == field.column);
-        if is_parent && item.site().is_some_and(|it| record.site() != Some(it)) {
-            let site = T::schema()
+        let is_parent = of.parent.is_some_and(|it| Some(it.column) == field.column);
+        if is_parent && item.site().is_some_and(|it| own != Some(it)) {
+            let site = of
+                .schema()
                 .role(Role::Site)
                 .map_or(field.name, |it| it.name);
             let message = format!("must be the site of the {}", name_of(route));

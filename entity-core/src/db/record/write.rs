@@ -6,6 +6,7 @@ use super::{groups, insert_many, references};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::folded::{fold_value, folded_fields};
+use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
 use crate::db::{attached, veil};
 use crate::model::schema::Role;
@@ -26,7 +27,7 @@ pub async fn create<T: Record>(cx: &Context, fields: Fields) -> Result<T> {
 /// Fails as [`create`] does.
 pub async fn add<T: Record>(cx: &Context, mut made: T) -> Result<T> {
     if let Some(column) = T::POSITION {
-        made.set_position(next_position::<T>(cx, &made, column).await?);
+        made.set_position(next_position(T::CONSTANTS, cx, made.site(), column).await?);
     }
     made.settle(cx, None).await?;
     made.arrange_children();
@@ -65,7 +66,8 @@ pub(super) fn taken<T: Record>(error: DbErr) -> Error {
 /// # Errors
 /// Returns an error if a field is wrong, or fails as [`replace`] does.
 pub async fn update<T: Record>(cx: &Context, current: T, mut fields: Fields) -> Result<T> {
-    veil::withhold(cx, &current, &mut fields).await?;
+    let named = (current.key(), current.site());
+    veil::withhold(T::CONSTANTS, cx, named, &mut fields).await?;
     let mut changed = current.clone();
     changed.change(cx, fields)?;
     replace(cx, current, changed).await
@@ -95,9 +97,11 @@ pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Resul
     let columns = row(&changed).into_iter().zip(&former);
     let columns = columns.filter_map(|(new, old)| (new != *old).then_some(new));
     let columns: Vec<_> = columns.collect();
-    attached::note::<T>(cx, (current.key(), changed.site()), &columns, &former).await?;
-    let version = version_of(&current);
-    if !write_columns::<T>(cx, current.key(), version, columns).await? {
+    let of = T::CONSTANTS;
+    attached::note(of, cx, (current.key(), changed.site()), &columns, &former).await?;
+    let version = version_of(of, current.values());
+    let written = write_columns(of, cx, current.key(), version, columns).await;
+    if !written?.map_err(taken::<T>)? {
         return Err(Error::precondition_failed());
     }
     groups::store(cx, &changed, current.groups()).await?;
@@ -111,13 +115,17 @@ pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Resul
 /// Returns an error if something still needs the entity, or if the database can't be written.
 pub async fn delete<T: Record>(cx: &Context, current: T) -> Result<()> {
     attached::forget(cx, &current).await?;
+    remove(T::CONSTANTS, cx, current.key()).await
+}
+
+async fn remove(of: &Constants, cx: &Context, key: &str) -> Result<()> {
     let db = cx.db()?;
     let mut sql = db.sql("DELETE FROM \"");
-    sql.push(T::TABLE)
+    sql.push(of.table)
         .push("\" WHERE \"")
-        .push(T::KEY)
+        .push(of.key)
         .push("\" = ");
-    sql.bind(current.key());
+    sql.bind(key);
     db.execute_raw(sql.into_statement()).await?;
     Ok(())
 }
@@ -125,9 +133,13 @@ pub async fn delete<T: Record>(cx: &Context, current: T) -> Result<()> {
 /// Returns the columns that are stored for `record`, with their values: its own, and those with the folded text beside
 /// the columns that are searched.
 pub fn row<T: Record>(record: &T) -> Vec<(String, Value)> {
-    let columns = T::COLUMNS.iter().map(|it| it.0.to_owned());
-    let mut row: Vec<_> = columns.zip(record.values()).collect();
-    for (field, column, name) in folded_fields(T::schema()) {
+    row_of(T::CONSTANTS, record.values())
+}
+
+fn row_of(of: &Constants, values: Vec<Value>) -> Vec<(String, Value)> {
+    let columns = of.columns.iter().map(|it| it.0.to_owned());
+    let mut row: Vec<_> = columns.zip(values).collect();
+    for (field, column, name) in folded_fields(of.schema()) {
         let found = row.iter().find(|it| it.0 == column);
         let value = found.map_or(Value::String(None), |it| fold_value(field, &it.1));
         row.push((name, value));
@@ -144,20 +156,25 @@ pub async fn note<T: Record>(
     value: impl Into<Value>,
 ) -> Result<()> {
     let columns = vec![(column.to_owned(), value.into())];
-    write_columns::<T>(cx, key, None, columns).await?;
+    let written = write_columns(T::CONSTANTS, cx, key, None, columns).await;
+    written?.map_err(taken::<T>)?;
     Ok(())
 }
 
 /// Writes `columns` of the row with this key, if the row is still in this version, and returns whether it is.
-async fn write_columns<T: Record>(
+///
+/// # Errors
+/// Returns an error if there is no database; the inner one is the database's.
+async fn write_columns(
+    of: &Constants,
     cx: &Context,
     key: &str,
     version: Option<(&'static str, Value)>,
     columns: Vec<(String, Value)>,
-) -> Result<bool> {
+) -> Result<std::result::Result<bool, DbErr>> {
     let db = cx.db()?;
     let mut sql = db.sql("UPDATE \"");
-    sql.push(T::TABLE).push("\"");
+    sql.push(of.table).push("\"");
     let mut before = " SET \"";
     for (column, value) in columns {
         sql.push(before).push(&column).push("\" = ").bind(value);
@@ -166,37 +183,42 @@ async fn write_columns<T: Record>(
     if before == " SET \"" {
         // The row is still locked, and found to be there.
         sql.push(" SET \"")
-            .push(T::KEY)
+            .push(of.key)
             .push("\" = \"")
-            .push(T::KEY)
+            .push(of.key)
             .push("\"");
     }
-    sql.push(" WHERE \"").push(T::KEY).push("\" = ").bind(key);
+    sql.push(" WHERE \"").push(of.key).push("\" = ").bind(key);
     if let Some((column, version)) = version {
         sql.push(" AND \"").push(column).push("\" = ").bind(version);
     }
     let done = db.execute_raw(sql.into_statement()).await;
-    Ok(done.map_err(taken::<T>)?.rows_affected() > 0)
+    Ok(done.map(|it| it.rows_affected() > 0))
 }
 
 /// Returns the column that counts the changes or, without one, that has the instant of the last change, with its value.
-fn version_of<T: Record>(record: &T) -> Option<(&'static str, Value)> {
-    let updated = || T::schema().role(Role::Updated)?.column;
-    let column = T::VERSION.or_else(updated)?;
-    let index = T::COLUMNS.iter().position(|it| it.0 == column)?;
-    Some((column, record.values().into_iter().nth(index)?))
+fn version_of(of: &Constants, values: Vec<Value>) -> Option<(&'static str, Value)> {
+    let updated = || of.schema().role(Role::Updated)?.column;
+    let column = of.version.or_else(updated)?;
+    let index = of.columns.iter().position(|it| it.0 == column)?;
+    Some((column, values.into_iter().nth(index)?))
 }
 
 /// Returns the place behind the last entity of the same site.
-async fn next_position<T: Record>(cx: &Context, record: &T, column: &str) -> Result<i64> {
+async fn next_position(
+    of: &Constants,
+    cx: &Context,
+    site: Option<&str>,
+    column: &str,
+) -> Result<i64> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT max(\"");
     sql.push(column)
         .push("\") FROM \"")
-        .push(T::TABLE)
+        .push(of.table)
         .push("\"");
-    let site = T::schema().role(Role::Site).and_then(|it| it.column);
-    if let (Some(name), Some(site)) = (site, record.site()) {
+    let name = of.schema().role(Role::Site).and_then(|it| it.column);
+    if let (Some(name), Some(site)) = (name, site) {
         sql.push(" WHERE \"").push(name).push("\" = ").bind(site);
     }
     let last = db

@@ -13,6 +13,7 @@ use crate::contract::context::Context;
 use crate::contract::provider::Provider;
 use crate::contract::registry::Registry;
 use crate::db::Sql;
+use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
 use crate::db::rule::Sight;
 use crate::db::rule::Telling;
@@ -30,7 +31,7 @@ pub struct Cause {
     read: Need,
     sight: Option<Sight>,
     results: Option<Sight>,
-    names: fn() -> Names,
+    of: &'static Constants,
 }
 
 inventory::collect!(Cause);
@@ -45,7 +46,7 @@ impl Cause {
             read: T::ACCESS.read,
             sight: T::SIGHT,
             results: T::SIGHT,
-            names: Names::of::<T>,
+            of: T::CONSTANTS,
         }
     }
 
@@ -63,7 +64,7 @@ impl Cause {
     /// Returns the reason why the rule of a registered type can't be asked by what follows, if there is one.
     pub(super) fn fault() -> Option<String> {
         Self::all().find_map(|it| {
-            let names = (it.names)().of_cause();
+            let names = Names::of(it.of).of_cause();
             let mut rules = it.sight.iter().chain(&it.results);
             let fault = match it.read {
                 Need::Site(_) if names.has_key_as_id() => {
@@ -157,7 +158,7 @@ impl<'a> Following<'a> {
                 .push(" = substr(")
                 .column(row, column);
             sql.push(&format!(", {})", length.saturating_add(1)));
-            let asking = Asking::about(self.cx, (cause.names)().of_cause());
+            let asking = Asking::about(self.cx, Names::of(cause.of).of_cause());
             if let Some((field, site)) = asking.site().zip(site) {
                 asking
                     .write_field(sql.push(" AND "), field)

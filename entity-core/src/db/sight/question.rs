@@ -10,7 +10,8 @@ use crate::model::schema::{Field, Role, Schema};
 use crate::model::table::ColumnType;
 use crate::words::error::{Error, Result};
 use crate::{
-    db::record::definition::{PARENT, Record, THIS},
+    db::record::constants::Constants,
+    db::record::definition::{PARENT, THIS},
     model::table::{GroupTable, Parent},
 };
 
@@ -46,15 +47,15 @@ pub(in crate::db) struct Asking<'a> {
 }
 
 impl Names {
-    pub(super) fn of<T: Record>() -> Self {
+    pub(super) fn of(of: &Constants) -> Self {
         Self {
             row: THIS,
-            schema: T::schema(),
-            columns: T::COLUMNS,
-            owner: T::OWNER,
-            key: T::KEY,
-            groups: T::GROUPS,
-            parent: T::PARENT,
+            schema: of.schema(),
+            columns: of.columns,
+            owner: of.owner,
+            key: of.key,
+            groups: of.groups,
+            parent: of.parent,
         }
     }
 
@@ -137,13 +138,14 @@ impl Names {
 }
 
 impl<'a> Asking<'a> {
-    /// Asks by `rules`, which are those of `T`, about rows of any site, or about those of `site` alone.
-    pub(in crate::db) async fn of<T: Record>(
+    /// Asks by `rules` about rows of this type of any site, or about those of `site` alone.
+    pub(in crate::db) async fn of(
+        of: &Constants,
         cx: &'a Context,
         rules: &[Sight],
         site: Option<&'a str>,
     ) -> Result<Self> {
-        let mut asking = Self::about(cx, Names::of::<T>());
+        let mut asking = Self::about(cx, Names::of(of));
         if rules.iter().any(Sight::follows) {
             // Without a column of their own, nothing ties what rows follow to their site.
             let site = site.filter(|_| asking.site_column().is_some());

@@ -7,6 +7,7 @@ use sea_orm::sea_query::Expr;
 use super::{Asking, Held};
 use crate::contract::context::Context;
 use crate::db::Sql;
+use crate::db::record::constants::Declared as _;
 use crate::db::record::definition::{Record, THIS};
 use crate::db::rule::Sight;
 use crate::words::error::Result;
@@ -40,7 +41,7 @@ impl<'a> WrittenSight<'a> {
     /// # Errors
     /// Returns an error if a function can't be decided.
     pub async fn of<T: Record>(cx: &'a Context, rule: Sight) -> Result<Self> {
-        let asking = Asking::of::<T>(cx, &[rule], None).await?;
+        let asking = Asking::of(T::CONSTANTS, cx, &[rule], None).await?;
         let held = Held::within(cx, &rule.functions()).await?;
         Ok(Self { rule, asking, held })
     }
@@ -50,7 +51,7 @@ impl<'a> WrittenSight<'a> {
     /// # Errors
     /// Returns an error if a function can't be decided, or if there is no such site.
     pub async fn in_site<T: Record>(cx: &'a Context, rule: Sight, site: &'a str) -> Result<Self> {
-        let asking = Asking::of::<T>(cx, &[rule], Some(site)).await?;
+        let asking = Asking::of(T::CONSTANTS, cx, &[rule], Some(site)).await?;
         let held = Held::here(cx, &rule.functions(), Some(site)).await?;
         Ok(Self { rule, asking, held })
     }

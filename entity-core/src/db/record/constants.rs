@@ -1,0 +1,59 @@
+//! The constants of a record as data: so that a function that needs no more of a type is compiled once for all of them.
+
+use super::definition::Record;
+use crate::db::rule::{Sight, Veiled};
+use crate::model::schema::Schema;
+use crate::model::table::{ColumnType, GroupTable, Parent};
+
+/// The constants of a [`Record`] under the names that it has for them, and the functions that return such.
+#[derive(Debug)]
+pub(crate) struct Constants {
+    pub(crate) table: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) columns: &'static [(&'static str, ColumnType, bool)],
+    pub(crate) written: &'static [&'static str],
+    pub(crate) html: &'static [&'static str],
+    pub(crate) owner: Option<&'static str>,
+    pub(crate) version: Option<&'static str>,
+    pub(crate) joins: &'static str,
+    pub(crate) sight: Option<Sight>,
+    pub(crate) veiled: &'static [Veiled],
+    pub(crate) groups: Option<GroupTable>,
+    pub(crate) parent: Option<Parent>,
+    pub(crate) schema: fn() -> &'static Schema,
+    pub(crate) select: fn() -> &'static [&'static str],
+}
+
+/// The [`Constants`] of a record.
+pub(crate) trait Declared: Record {
+    const CONSTANTS: &'static Constants = &Constants {
+        table: Self::TABLE,
+        key: Self::KEY,
+        columns: Self::COLUMNS,
+        written: Self::WRITTEN,
+        html: Self::HTML,
+        owner: Self::OWNER,
+        version: Self::VERSION,
+        joins: Self::JOINS,
+        sight: Self::SIGHT,
+        veiled: Self::VEILED,
+        groups: Self::GROUPS,
+        parent: Self::PARENT,
+        schema: Self::schema,
+        select: Self::select,
+    };
+}
+
+impl<T: Record> Declared for T {}
+
+impl Constants {
+    pub(crate) fn schema(&self) -> &'static Schema {
+        (self.schema)()
+    }
+
+    /// Returns the rules: the one about entities comes first.
+    pub(in crate::db) fn sights(&self) -> impl Iterator<Item = Sight> + use<> {
+        let of_fields = self.veiled.iter().map(|it| it.sight);
+        self.sight.into_iter().chain(of_fields)
+    }
+}

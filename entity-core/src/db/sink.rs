@@ -1,0 +1,42 @@
+//! Sinks, which take the rows of a statement: it is run by code that is compiled once, whatever is made of the rows.
+
+use super::Row;
+use crate::words::error::Result;
+
+/// Takes the rows of a statement one by one.
+pub(super) trait Sink: Send {
+    /// Takes the next row.
+    ///
+    /// # Errors
+    /// Returns an error if the row is not as expected.
+    fn take(&mut self, row: &mut Row<'_>) -> Result<()>;
+
+    /// Forgets all rows but the first `length`.
+    fn cut(&mut self, length: usize);
+}
+
+/// The items that a function makes of rows.
+pub(super) struct Made<T, F> {
+    pub(super) items: Vec<T>,
+    read: F,
+}
+
+impl<T, F> Made<T, F> {
+    pub(super) fn by(read: F) -> Self {
+        Self {
+            items: Vec::new(),
+            read,
+        }
+    }
+}
+
+impl<T: Send, F: FnMut(&mut Row<'_>) -> Result<T> + Send> Sink for Made<T, F> {
+    fn take(&mut self, row: &mut Row<'_>) -> Result<()> {
+        self.items.push((self.read)(row)?);
+        Ok(())
+    }
+
+    fn cut(&mut self, length: usize) {
+        self.items.truncate(length);
+    }
+}

@@ -1,0 +1,34 @@
+//! The position of a page in its list.
+
+use crate::contract::search::{Page, Search, Walk};
+use crate::model::entity::Entity;
+use crate::words::error::Result;
+
+/// The position of a page in its list, besides the window.
+#[derive(Default)]
+pub(super) struct Place {
+    pub(super) cursor: Option<String>,
+    pub(super) total: Option<u64>,
+    pub(super) is_searched: bool,
+    pub(super) walk: Option<Walk>,
+}
+
+impl Place {
+    /// Creates the position of `page`, which was found by `search`.
+    pub(super) fn of<E: Entity>(
+        search: &Search,
+        page: &Page<E>,
+        total: Option<u64>,
+    ) -> Result<Self> {
+        let is_end = !page.has_more || page.items.is_empty();
+        Ok(Self {
+            cursor: match is_end {
+                true => None,
+                false => search.next_cursor(&page.items)?,
+            },
+            total: total.map(|it| search.count_within(it)),
+            is_searched: true,
+            walk: Walk::of(search),
+        })
+    }
+}

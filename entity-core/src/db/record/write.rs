@@ -99,7 +99,7 @@ pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Resul
     let columns: Vec<_> = columns.collect();
     let of = T::CONSTANTS;
     attached::note(of, cx, (current.key(), changed.site()), &columns, &former).await?;
-    let version = version_of(of, current.values());
+    let version = version_of(of, &former);
     let written = write_columns(of, cx, current.key(), version, columns).await;
     if !written?.map_err(taken::<T>)? {
         return Err(Error::precondition_failed());
@@ -197,11 +197,11 @@ async fn write_columns(
 }
 
 /// Returns the column that counts the changes or, without one, that has the instant of the last change, with its value.
-fn version_of(of: &Constants, values: Vec<Value>) -> Option<(&'static str, Value)> {
+fn version_of(of: &Constants, row: &[(String, Value)]) -> Option<(&'static str, Value)> {
     let updated = || of.schema().role(Role::Updated)?.column;
     let column = of.version.or_else(updated)?;
-    let index = of.columns.iter().position(|it| it.0 == column)?;
-    Some((column, values.into_iter().nth(index)?))
+    let (_, value) = row.iter().find(|it| it.0 == column)?;
+    Some((column, value.clone()))
 }
 
 /// Returns the place behind the last entity of the same site.

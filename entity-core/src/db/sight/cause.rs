@@ -26,10 +26,7 @@ pub(super) const CAUSE: &str = "cause";
 #[derive(Clone, Copy, Debug)]
 pub struct Cause {
     prefix: &'static str,
-    table: &'static str,
-    key: &'static str,
     read: Need,
-    sight: Option<Sight>,
     results: Option<Sight>,
     of: &'static Constants,
 }
@@ -41,10 +38,7 @@ impl Cause {
     pub const fn of<T: Record + Provider>() -> Self {
         Self {
             prefix: T::PREFIX,
-            table: T::TABLE,
-            key: T::KEY,
             read: T::ACCESS.read,
-            sight: T::SIGHT,
             results: T::SIGHT,
             of: T::CONSTANTS,
         }
@@ -65,7 +59,7 @@ impl Cause {
     pub(super) fn fault() -> Option<String> {
         Self::all().find_map(|it| {
             let names = Names::of(it.of).of_cause();
-            let mut rules = it.sight.iter().chain(&it.results);
+            let mut rules = it.of.sight.iter().chain(&it.results);
             let fault = match it.read {
                 Need::Site(_) if names.has_key_as_id() => {
                     let fault = rules.find_map(|sight| sight.fault_of(&names))?;
@@ -80,7 +74,7 @@ impl Cause {
 
     fn rule(&self, telling: Telling) -> Option<Sight> {
         match telling {
-            Telling::Entity => self.sight,
+            Telling::Entity => self.of.sight,
             Telling::Results => self.results,
         }
     }
@@ -115,7 +109,7 @@ impl<'a> Following<'a> {
         let mut functions = BTreeSet::new();
         for cause in causes.iter() {
             functions.extend(cause.function());
-            let rules = cause.sight.iter().chain(&cause.results);
+            let rules = cause.of.sight.iter().chain(&cause.results);
             functions.extend(rules.flat_map(Sight::functions));
         }
         let functions: Vec<_> = functions.into_iter().collect();
@@ -153,8 +147,11 @@ impl<'a> Following<'a> {
             sql.push(&format!(
                 ", 1, {length}) = '{beginning}' THEN EXISTS (SELECT 1 FROM "
             ));
-            sql.push(cause.table).push(" ").push(CAUSE).push(" WHERE ");
-            sql.column(CAUSE, cause.key)
+            sql.push(cause.of.table)
+                .push(" ")
+                .push(CAUSE)
+                .push(" WHERE ");
+            sql.column(CAUSE, cause.of.key)
                 .push(" = substr(")
                 .column(row, column);
             sql.push(&format!(", {})", length.saturating_add(1)));

@@ -105,6 +105,7 @@ pub mod words {
 
 /// The description of an entity: its schema, the shape of what is sent, its form on the wire.
 mod model {
+    pub(crate) mod any_entity;
     #[cfg(feature = "sea-orm")]
     pub(crate) mod archived;
     #[cfg(feature = "sea-orm")]
@@ -141,6 +142,7 @@ mod contract {
     pub mod html;
     pub mod ics;
     pub(crate) mod input;
+    pub(crate) mod kind;
     pub(crate) mod look_up;
     pub(crate) mod name;
     pub(crate) mod named;

@@ -1,6 +1,7 @@
 //! Actions: named operations of a type, on one entity or on the collection.
 
 mod answers;
+pub(crate) mod any_outcome;
 mod arguments;
 mod outcome;
 mod rest;
@@ -14,7 +15,8 @@ use futures::future::BoxFuture;
 use crate::contract::access::Need;
 use crate::contract::blob::Receive;
 use crate::contract::context::Context;
-use crate::contract::provider::{List, Provider, RunSearch, run_search};
+use crate::contract::kind::{self, Lists};
+use crate::contract::provider::{List, Provider};
 use crate::contract::search::Grammar;
 use crate::model::schema::Field;
 use crate::words::error::Result;
@@ -91,8 +93,8 @@ pub struct Action<P: Provider> {
     pub(crate) is_existence: bool,
     /// The grammar of the type's list queries, if the action accepts such queries too.
     pub grammar: Option<fn() -> Result<Grammar>>,
-    /// The function that runs a search as the type's own list does, if the action accepts such queries.
-    pub(crate) run_search: Option<RunSearch<P>>,
+    /// The type's own lists, if the action accepts their queries.
+    pub(crate) lists: Option<&'static dyn Lists>,
     /// The function that carries out the action.
     pub handler: Handler<P>,
 }
@@ -253,7 +255,7 @@ impl<P: Provider> Action<P> {
             is_unlinked: false,
             is_existence: false,
             grammar: None,
-            run_search: None,
+            lists: None,
             handler,
         }
     }
@@ -404,7 +406,7 @@ impl<P: Provider> Action<P> {
         P: List,
     {
         self.grammar = Some(Grammar::of::<P>);
-        self.run_search = Some(run_search::<P>);
+        self.lists = Some(kind::lists::<P>());
         self
     }
 

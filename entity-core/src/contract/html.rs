@@ -19,7 +19,6 @@ use crate::contract::context::{Context, Shared};
 use crate::contract::input::{Fields, Input};
 use crate::contract::patch::Patch;
 use crate::contract::provider::Provider;
-use crate::model::entity::Entity;
 use crate::model::schema::{Kind, Schema};
 use crate::model::signs;
 use crate::words::error::{Error, FieldError, Result};
@@ -218,11 +217,6 @@ impl LongTexts {
 /// The prefix and the schema of a type.
 pub(crate) type Type = (&'static str, &'static Schema);
 
-/// Returns the prefix and the schema of `P`.
-pub(crate) fn type_of<P: Provider>() -> Type {
-    (P::PREFIX, P::Entity::schema())
-}
-
 /// Returns whether the type has HTML fields.
 pub(crate) fn has_html(schema: &Schema) -> bool {
     schema.fields.iter().any(|it| {
@@ -265,14 +259,15 @@ fn value_of(operation: &PatchOperation) -> Option<(&str, &Value)> {
 }
 
 impl Context {
-    /// Sanitises the HTML in `fields` for an entity of `P`; see [`LongTexts::sanitize`].
-    pub(crate) fn sanitize_fields<P: Provider>(
+    /// Sanitises the HTML in `fields` for an entity of this type; see [`LongTexts::sanitize`].
+    pub(crate) fn sanitize_fields(
         &self,
+        of: Type,
         fields: Fields,
         stored: Option<&Value>,
     ) -> Result<Fields> {
         let texts = &self.preparation.texts;
-        texts.sanitize(&self.shared, type_of::<P>(), fields, stored)
+        texts.sanitize(&self.shared, of, fields, stored)
     }
 
     /// Sanitises text that a client sent for an entity of `P`, with or without markup. For actions, which read their bodies themselves; the

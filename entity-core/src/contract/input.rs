@@ -10,7 +10,6 @@ use crate::contract::context::Context;
 use crate::contract::patch::Patch;
 use crate::contract::registry::Registry;
 use crate::contract::wall_clock::{self, WallClock};
-use crate::model::entity::Entity;
 use crate::model::lines;
 use crate::model::measure;
 use crate::model::schema::{Field, Kind, Role, Schema, Writable};
@@ -58,18 +57,19 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Input {
 }
 
 impl Input {
-    /// Resolves a patch against `current` into the fields that it changes. Returns an input without a patch as it is.
+    /// Resolves a patch against `stored`, the fields of an entity with this schema, into the fields that it changes. Returns
+    /// an input without a patch as it is.
     ///
     /// # Errors
-    /// Returns an error if the patch does not fit `current`.
-    pub(crate) fn resolve<E: Entity>(&self, current: &E) -> Result<Cow<'_, Self>> {
+    /// Returns an error if the patch does not fit `stored`.
+    pub(crate) fn resolve(&self, schema: &'static Schema, stored: &Value) -> Result<Cow<'_, Self>> {
         let Some(patch) = &self.patch else {
             return Ok(Cow::Borrowed(self));
         };
-        let Value::Object(current) = serde_json::to_value(current).map_err(Error::internal)? else {
+        let Value::Object(stored) = stored else {
             return Err(Error::internal("an entity is not an object"));
         };
-        let resolved = patch.resolve(current, E::schema())?;
+        let resolved = patch.resolve(stored.clone(), schema)?;
         Ok(Cow::Owned(Self {
             is_strict: self.is_strict,
             ..resolved
@@ -120,9 +120,10 @@ impl Input {
         self.check_by(&WallClock::of_new(self, schema), schema, on_create)
     }
 
-    /// Checks the fields as [`check`](Self::check) does, for a change of `current`, whose time zone counts if none is sent.
-    pub(crate) fn check_change<E: Entity>(&self, current: &E) -> Result<Fields> {
-        self.check_by(&WallClock::of_present(self, current)?, E::schema(), false)
+    /// Checks the fields as [`check`](Self::check) does, for a change of an entity with the fields `stored`, whose time zone
+    /// counts if none is sent.
+    pub(crate) fn check_change(&self, schema: &Schema, stored: &Value) -> Result<Fields> {
+        self.check_by(&WallClock::of_present(self, schema, stored), schema, false)
     }
 
     fn check_by(&self, clock: &WallClock, schema: &Schema, on_create: bool) -> Result<Fields> {

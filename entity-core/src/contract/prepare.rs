@@ -14,9 +14,10 @@ use futures::future::BoxFuture;
 
 use crate::contract::access::Need;
 use crate::contract::context::{Context, Shared};
-use crate::contract::gate;
+use crate::contract::gate::{self, items};
 use crate::contract::html::LongTexts;
 use crate::contract::input::Fields;
+use crate::contract::kind::{self, Creates, Reads, Updates};
 use crate::contract::provider::{Create, Provider, Read, Update};
 use crate::contract::registry::Call;
 use crate::words::error::{Error, Result};
@@ -184,12 +185,13 @@ pub(crate) fn create<'a, P: Create>(
     call: Call<'a>,
     _need: Option<Need>,
 ) -> BoxFuture<'a, Result<Fields>> {
-    Box::pin(async move {
-        let fields = gate::creation::<P>(cx, call.input).await?;
-        let draft: P::Draft = fields.clone().decode()?;
-        gate::demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
-        Ok(fields)
-    })
+    Box::pin(check_creation(kind::creates::<P>(), cx, call))
+}
+
+async fn check_creation(of: &dyn Creates, cx: &Context, call: Call<'_>) -> Result<Fields> {
+    let fields = items::creation(of, cx, call.input).await?;
+    items::draft(of, cx, fields.clone()).await?;
+    Ok(fields)
 }
 
 pub(crate) fn update<'a, P: Update>(
@@ -197,12 +199,15 @@ pub(crate) fn update<'a, P: Update>(
     call: Call<'a>,
     _need: Option<Need>,
 ) -> BoxFuture<'a, Result<Fields>> {
-    Box::pin(async move {
-        let (current, _stored, fields) = gate::revision::<P>(cx, call.id, call.input).await?;
-        let _changes: P::Changes = fields.clone().decode()?;
-        call.preconditions.judge_write(gate::state(cx, &current))?;
-        Ok(fields)
-    })
+    Box::pin(check_update(kind::updates::<P>(), cx, call))
+}
+
+async fn check_update(of: &dyn Updates, cx: &Context, call: Call<'_>) -> Result<Fields> {
+    let (current, _stored, fields) = items::revision(of, cx, call.id, call.input).await?;
+    of.decode(fields.clone())?;
+    let state = items::state(cx, current.entity());
+    call.preconditions.judge_write(state)?;
+    Ok(fields)
 }
 
 pub(crate) fn action_on_entity<'a, P: Read>(
@@ -210,10 +215,17 @@ pub(crate) fn action_on_entity<'a, P: Read>(
     call: Call<'a>,
     need: Option<Need>,
 ) -> BoxFuture<'a, Result<Fields>> {
-    Box::pin(async move {
-        gate::read_to_act::<P>(cx, call.id, need.unwrap_or(Need::Superuser)).await?;
-        Ok(Fields(call.input.fields.clone()))
-    })
+    Box::pin(check_action(kind::reads::<P>(), cx, call, need))
+}
+
+async fn check_action(
+    of: &dyn Reads,
+    cx: &Context,
+    call: Call<'_>,
+    need: Option<Need>,
+) -> Result<Fields> {
+    items::read_to_act(of, cx, call.id, need.unwrap_or(Need::Superuser)).await?;
+    Ok(Fields(call.input.fields.clone()))
 }
 
 pub(crate) fn action_on_collection<'a>(

@@ -1,19 +1,17 @@
 //! The traits that the author of an entity type implements: [`Provider`] and one trait for each capability.
 //!
-//! A provider is called only through the [`gate`], which checks permissions around each call. None of
+//! A provider is called only through the [`gate`](crate::gate), which checks permissions around each call. None of
 //! these methods checks a permission itself.
 
 use std::borrow::Cow;
 use std::future::{Future, ready};
 
-use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::contract::access::{Access, Operation, Permit};
 use crate::contract::action::Action;
 use crate::contract::context::Context;
-use crate::contract::gate;
 use crate::contract::input::Input;
 use crate::contract::search::{MAX_LIMIT, Page, Search};
 use crate::model::entity::Entity;
@@ -252,23 +250,4 @@ pub trait Actions: Read {
     /// Returns the actions of the type. This is called once, when the service starts. Two actions of the same name must
     /// differ in their verb or in whether they run on an entity or on the collection.
     fn actions() -> Vec<Action<Self>>;
-}
-
-/// A function that runs a search of a type.
-pub(crate) type RunSearch<P> = for<'a> fn(&'a Context, Search) -> BoxFuture<'a, Result<Found<P>>>;
-
-/// The page that a search asks for and, if it asks for that, the total number of entities.
-pub(crate) type Found<P> = (Page<<P as Provider>::Entity>, Option<u64>);
-
-/// Runs `search`, and counts all that it matches if it asks for that.
-pub(crate) fn run_search<P: List>(cx: &Context, search: Search) -> BoxFuture<'_, Result<Found<P>>> {
-    Box::pin(async move {
-        let counted = search.is_counted.then(|| search.clone());
-        let page = gate::list::<P>(cx, search).await?;
-        let total = match counted {
-            Some(search) => gate::count::<P>(cx, search).await?,
-            None => None,
-        };
-        Ok((page, total))
-    })
 }

@@ -2,7 +2,6 @@
 
 mod check;
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -21,6 +20,7 @@ use crate::contract::preconditions::Preconditions;
 use crate::contract::prepare::{Ahead, Check};
 use crate::contract::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
 use crate::contract::search::Grammar;
+use crate::model::any_entity::AnyEntity;
 use crate::model::schema::{Field, Schema};
 use crate::words::error::Result;
 use crate::words::label::{label, plural};
@@ -164,7 +164,7 @@ impl ActionRoute {
 }
 
 /// A function that tells whether pages offer an action on an entity, which is of the type of the action.
-pub(crate) type Withheld = Arc<crate::contract::action::Withheld<dyn Any>>;
+pub(crate) type Withheld = Arc<crate::contract::action::Withheld<dyn AnyEntity>>;
 
 /// A function that runs one operation of a provider.
 pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>>;

@@ -299,14 +299,11 @@ impl Collection {
     /// Returns an error if an entity can't be serialised or no cursor can be made that continues behind it.
     pub fn first(&self, count: usize) -> Result<Self> {
         let items: Vec<Item> = self.items.iter().take(count).cloned().collect();
-        let cursor = match &self.walk {
-            Some(walk) => walk.behind(&items)?,
-            None => None,
-        };
+        let cursor = self.walk.as_ref().map(|it| it.behind(&items));
         Ok(Self {
             has_more: true,
             places: self.places.first(count),
-            cursor,
+            cursor: cursor.transpose()?,
             projection: self.projection.clone(),
             walk: self.walk.clone(),
             items,

@@ -42,6 +42,7 @@ mod window;
 use crate::contract::access::Scope;
 use crate::contract::provider::List;
 use crate::contract::registry::Route;
+use crate::contract::reply::Item;
 use crate::model::projection::Projection;
 use crate::model::schema::{Field, Role, Schema};
 use crate::words::error::{Error, Result};
@@ -55,8 +56,8 @@ pub use filter::{Filter, Operator, Test};
 pub use needle::Needle;
 pub use order::Order;
 pub use page::{Page, Places, Walk};
-pub(crate) use select::find;
 pub use select::select;
+pub(crate) use select::select_items;
 pub use window::Window;
 
 use filter::plain;
@@ -433,25 +434,22 @@ impl Search {
     }
 
     /// Moves the cursor, if there is one, behind the last of `items`.
-    pub(crate) fn move_behind(&mut self, items: &[impl Entity]) -> Result<()> {
+    pub(crate) fn move_behind(&mut self, items: &[Item]) -> Result<()> {
         self.cursor = self.behind(items)?;
         Ok(())
     }
 
     /// Returns the cursor with which a client continues behind `items`, if it walks by cursors.
-    pub(crate) fn next_cursor(&self, items: &[impl Entity]) -> Result<Option<String>> {
+    pub(crate) fn next_cursor(&self, items: &[Item]) -> Result<Option<String>> {
         let cursor = self.behind(items)?;
         cursor.map(|it| it.write()).transpose()
     }
 
-    fn behind(&self, items: &[impl Entity]) -> Result<Option<Cursor>> {
-        let (Some(cursor), Some(last)) = (&self.cursor, items.last()) else {
-            return Ok(self.cursor.clone());
-        };
-        let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
-        Ok(Some(
-            cursor.behind(page::keys_of(&self.order, last)?, count),
-        ))
+    fn behind(&self, items: &[Item]) -> Result<Option<Cursor>> {
+        let cursor = self.cursor.as_ref();
+        cursor
+            .map(|it| it.behind_items(&self.order, items))
+            .transpose()
     }
 }
 
@@ -460,12 +458,6 @@ fn site_field<E: Entity>() -> Result<&'static Field> {
     let field = E::schema().role(Role::Site);
     let field = field.filter(|it| it.column.is_some());
     field.ok_or_else(|| Error::internal("the entities belong to no site that lists compare"))
-}
-
-/// Returns the values of the order's keys for an entity with these fields.
-fn keys(order: &[Order], data: &serde_json::Value) -> Vec<Cell> {
-    let keys = order.iter().map(|it| Cell::of_field(it.field, data));
-    keys.collect()
 }
 
 /// Returns whether `_search` looks into the field.

@@ -9,10 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::DateTimeUtc;
 use crate::contract::input::Input;
-use crate::model::entity::Entity;
 use crate::model::schema::{Field, Meaning, Schema};
 use crate::model::value::{instant, read_instant};
-use crate::words::error::{Error, FieldError, Result};
+use crate::words::error::FieldError;
 use crate::words::recurrence::{self, Tz};
 
 /// The clock by which the local times of an input are.
@@ -34,22 +33,17 @@ impl WallClock {
         }
     }
 
-    /// Returns the clock of `current`, which `input` changes.
-    ///
-    /// # Errors
-    /// Returns an error if `current` is no object.
-    pub(crate) fn of_present<E: Entity>(input: &Input, current: &E) -> Result<Self> {
-        let Some(field) = zone_field(E::schema()).filter(|_| has_local_time(input, E::schema()))
-        else {
-            return Ok(Self::of_new(input, E::schema()));
+    /// Returns the clock of an entity with the fields `stored`, which `input` changes.
+    pub(crate) fn of_present(input: &Input, schema: &Schema, stored: &Value) -> Self {
+        let field = zone_field(schema).filter(|_| has_local_time(input, schema));
+        let Some(field) = field else {
+            return Self::of_new(input, schema);
         };
-        let Value::Object(shown) = serde_json::to_value(current).map_err(Error::internal)? else {
-            return Err(Error::internal("an entity is not an object"));
-        };
-        let present = || shown.get(field.name)?.as_str();
+        let present = || stored.get(field.name)?.as_str();
         let zone = named(sent(input, field).or_else(present));
-        let shown = if input.is_form { shown } else { Map::new() };
-        Ok(Self { zone, shown })
+        let shown = stored.as_object().filter(|_| input.is_form);
+        let shown = shown.cloned().unwrap_or_default();
+        Self { zone, shown }
     }
 
     /// Returns the instant that `value` is as a value of `field`, if it is a local time by this clock. Who sends back the

@@ -19,9 +19,9 @@ use sea_orm::Value;
 use crate::contract::context::Context;
 use crate::contract::registry::Registry;
 use crate::contract::reply::Item;
-use crate::db::record::constants::{Constants, Declared as _};
-use crate::db::record::definition::Record;
-use crate::db::record::row;
+use crate::db::record::any::AnyRecord;
+use crate::db::record::constants::Constants;
+use crate::db::record::row_of;
 use crate::model::file::{ATTACHED_FILES, OWN_FILES};
 use crate::words::error::{Error, Result};
 use crate::words::path::encode_segment;
@@ -171,11 +171,18 @@ pub(super) async fn note(
 }
 
 /// Notes that `record`, which is about to be deleted, names no file any more.
-pub(super) async fn forget<T: Record>(cx: &Context, record: &T) -> Result<()> {
-    let former = row(record);
+pub(super) async fn forget(cx: &Context, record: &dyn AnyRecord) -> Result<()> {
+    let former = row_of(record);
     let emptied = former.iter().map(|it| (it.0.clone(), Value::String(None)));
     let emptied: Vec<_> = emptied.collect();
-    note(T::CONSTANTS, cx, (record.key(), None), &emptied, &former).await
+    note(
+        record.constants(),
+        cx,
+        (record.key(), None),
+        &emptied,
+        &former,
+    )
+    .await
 }
 
 /// Returns the attached file with this id, if there is one.

@@ -85,7 +85,7 @@ struct Collected {
 
 /// The reason why reading ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     /// No rows were left.
     Whole,
     /// The maximum number of entities was reached.
@@ -96,7 +96,7 @@ enum End {
 
 impl End {
     /// Returns the page of `items`, which were read.
-    fn page<T>(self, items: Vec<T>) -> Page<T> {
+    pub(super) fn page<T>(self, items: Vec<T>) -> Page<T> {
         match self {
             Self::Whole => Page::whole(items),
             Self::Items => Page {
@@ -165,7 +165,7 @@ impl Session {
     }
 
     /// Runs `statement` as [`page`](Self::page) does, and passes the rows to `sink`.
-    async fn page_into(
+    pub(super) async fn page_into(
         &self,
         statement: Statement,
         measure: Measure,

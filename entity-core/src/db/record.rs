@@ -3,6 +3,7 @@
 //! [`Record`] is what `#[derive(Entity)]` writes for a struct with `#[entity(table = "…")]`: how a row is read and
 //! written. The functions here read, list, count, create, change and delete records of any type.
 
+pub(super) mod any;
 mod asked;
 mod by_site;
 pub mod children;
@@ -34,4 +35,5 @@ pub use person::delete_of_person;
 pub use put::{insert_many, put, put_many};
 pub use read::{MOST_PASSED, count, find, list, list_statement, load, read, read_many};
 pub use secret::Secret;
+pub(super) use write::row_of;
 pub use write::{add, create, delete, insert, note, replace, row, store, update};

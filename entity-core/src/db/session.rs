@@ -118,7 +118,7 @@ impl Session {
     }
 
     /// Runs `statement` as [`rows`](Self::rows) does, and passes each row to `sink`.
-    async fn rows_into(&self, statement: Statement, sink: &mut dyn Sink) -> Result<()> {
+    pub(super) async fn rows_into(&self, statement: Statement, sink: &mut dyn Sink) -> Result<()> {
         let Some(file) = self.file() else {
             return take_all(&self.query_all_raw(statement).await?, sink);
         };

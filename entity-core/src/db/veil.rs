@@ -12,6 +12,7 @@ use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::contract::search::Search;
 use crate::db::expression::expression;
+use crate::db::record::any::AnyRecord;
 use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::{Record, THIS};
 use crate::db::record::from::write_from;
@@ -224,12 +225,12 @@ async fn answers(of: &Constants, cx: &Context, key: &str) -> Result<Vec<Facts>> 
 
 /// Empties the fields of `record` that the caller does not see, and those that follow from them. `facts` has the answers
 /// about the fields, if their rules ask anything.
-pub(super) async fn conceal<T: Record>(
+pub(super) async fn conceal(
     cx: &Context,
-    record: &mut T,
+    record: &mut dyn AnyRecord,
     facts: Vec<Facts>,
 ) -> Result<()> {
-    for field in hidden(T::CONSTANTS, cx, record.site(), facts).await? {
+    for field in hidden(record.constants(), cx, record.site(), facts).await? {
         record.conceal(field);
         record.compute(cx);
     }

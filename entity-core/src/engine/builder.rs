@@ -231,7 +231,7 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         withheld: action
             .withheld
             .clone()
-            .map(|it| -> Withheld { Arc::new(move |entity| entity.downcast_ref().and_then(&*it)) }),
+            .map(|it| -> Withheld { Arc::new(move |entity| entity.as_type().ok().and_then(&*it)) }),
         is_unlinked: action.is_unlinked,
     }
 }

@@ -1,7 +1,5 @@
 //! The actions that pages offer: those that need nothing, or nothing but what a form asks for.
 
-use std::any::Any;
-
 use crate::contract::access::Need;
 use crate::contract::action::{Answers, Argument};
 use crate::contract::context::Context;
@@ -9,57 +7,38 @@ use crate::contract::gate;
 use crate::contract::registry::{ActionRoute, Call, Route};
 use crate::contract::reply::Offer;
 use crate::engine::options;
-use crate::model::entity::Entity;
+use crate::model::any_entity::AnyEntity;
 use crate::words::error::Result;
 use crate::words::path::DirectPath;
 use crate::words::verb::Verb;
-
-/// The entity whose page an offer is on, as far as the offer depends on it.
-pub(crate) struct Shown<'a> {
-    entity: &'a (dyn Any + Send + Sync),
-    id: String,
-    site: Option<&'a str>,
-    owner: Option<&'a str>,
-}
-
-impl<'a> Shown<'a> {
-    pub(crate) fn of<E: Entity>(entity: &'a E) -> Self {
-        Self {
-            entity,
-            id: entity.id().into_owned(),
-            site: entity.site(),
-            owner: entity.owner(),
-        }
-    }
-}
 
 /// Returns the actions that the caller may run from the page of `entity` or, without one, of the list of the type.
 pub(crate) async fn on(
     cx: &Context,
     route: &Route,
-    entity: Option<Shown<'_>>,
+    entity: Option<&dyn AnyEntity>,
 ) -> Result<Vec<Offer>> {
-    let entity = entity.as_ref();
+    let about = entity.map(|it| (it.site(), it.owner()));
     let mut offers = Vec::new();
     for action in &route.actions {
         let is_here = action.is_on_entity == entity.is_some()
             && *action.segments().start() == 0
             && !action.is_unlinked;
         let reason = match (&action.withheld, entity) {
-            (Some(reason), Some(shown)) => reason(shown.entity),
+            (Some(reason), Some(entity)) => reason(entity),
             _ => None,
         };
         if !is_here || reason == Some("") || !is_simple(action) {
             continue;
         }
         let need = action.need.unwrap_or(Need::Superuser);
-        let site = entity.and_then(|it| it.site);
+        let site = about.and_then(|it| it.0);
         let is_withheld = match action.withheld_from.zip(site) {
             Some((function, site)) => gate::holds(cx, function, site).await?,
             None => false,
         };
-        if !is_withheld && gate::may_run(cx, need, entity.map(|it| (it.site, it.owner))).await? {
-            let id = entity.map(|it| it.id.clone());
+        if !is_withheld && gate::may_run(cx, need, about).await? {
+            let id = entity.map(|it| it.id().into_owned());
             offers.push(Offer {
                 reason,
                 offered: options::of_fields(cx, action.asks, site).await?,

@@ -112,15 +112,6 @@ impl<P: Provider> Outcome<P> {
         Self::Windowed(Box::new(self), rest)
     }
 
-    /// Takes the remarks off the outcome: those that were added, or those that `told` makes of the rest.
-    pub(crate) fn apart(self, told: impl FnOnce(Rest) -> Vec<Remark>) -> (Self, Vec<Remark>) {
-        match self {
-            Self::Remarked(outcome, remarks) => (*outcome, remarks),
-            Self::Windowed(outcome, rest) => (*outcome, told(rest)),
-            outcome => (outcome, Vec::new()),
-        }
-    }
-
     /// Adds a remark to the outcome: a fact that is sent beside the body. An outcome that forwards carries no remarks.
     #[must_use]
     pub fn remark(self, name: &'static str, value: impl Into<String>) -> Self {

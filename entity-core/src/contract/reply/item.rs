@@ -1,5 +1,6 @@
 //! An entity of any type, as renderers see it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,8 +9,10 @@ use erased_serde::Serialize as ErasedSerialize;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::model::any_entity::AnyEntity;
 use crate::model::projection::{Chosen, Projection};
 use crate::model::schema::Schema;
+use crate::words::error::Result;
 use crate::words::reference::Reference;
 use crate::{
     model::entity::{Entity, EventEntry, FeedEntry},
@@ -20,60 +23,9 @@ use crate::{
 #[derive(Clone)]
 pub struct Item {
     prefix: &'static str,
-    entity: Arc<dyn Erased>,
+    entity: Arc<dyn AnyEntity>,
     projection: Option<Arc<Projection>>,
     expanded: Option<Vec<(&'static str, Arc<Self>)>>,
-}
-
-/// The object-safe counterpart of [`Entity`], implemented once for every type.
-trait Erased: Send + Sync {
-    fn schema(&self) -> &'static Schema;
-    fn id(&self) -> String;
-    fn title(&self) -> Option<String>;
-    fn site(&self) -> Option<&str>;
-    fn version(&self) -> Option<Version>;
-    fn updated(&self) -> Option<DateTime<Utc>>;
-    fn feed_entry(&self) -> Option<FeedEntry>;
-    fn event_entry(&self) -> Option<EventEntry>;
-    fn is_told_once(&self) -> bool;
-    fn is_secret(&self) -> bool;
-    fn data(&self) -> &(dyn ErasedSerialize + Send + Sync);
-}
-
-impl<E: Entity> Erased for E {
-    fn schema(&self) -> &'static Schema {
-        E::schema()
-    }
-    fn id(&self) -> String {
-        Entity::id(self).into_owned()
-    }
-    fn title(&self) -> Option<String> {
-        Entity::title(self).map(std::borrow::Cow::into_owned)
-    }
-    fn site(&self) -> Option<&str> {
-        Entity::site(self)
-    }
-    fn version(&self) -> Option<Version> {
-        Entity::version(self)
-    }
-    fn updated(&self) -> Option<DateTime<Utc>> {
-        Entity::updated(self)
-    }
-    fn feed_entry(&self) -> Option<FeedEntry> {
-        Entity::feed_entry(self)
-    }
-    fn event_entry(&self) -> Option<EventEntry> {
-        Entity::event_entry(self)
-    }
-    fn is_told_once(&self) -> bool {
-        Entity::is_told_once(self)
-    }
-    fn is_secret(&self) -> bool {
-        Entity::is_secret(self)
-    }
-    fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
-        self
-    }
 }
 
 /// An entity that is made of single fields: none, if it is a sample of its type.
@@ -86,19 +38,22 @@ struct Told {
     stored: Option<Item>,
 }
 
-impl Erased for Told {
+impl AnyEntity for Told {
     fn schema(&self) -> &'static Schema {
         self.schema
     }
-    fn id(&self) -> String {
-        self.id.clone()
+    fn id(&self) -> Cow<'_, str> {
+        self.id.as_str().into()
     }
-    fn title(&self) -> Option<String> {
-        let stored = || self.stored.as_ref()?.title();
-        self.title.clone().or_else(stored)
+    fn title(&self) -> Option<Cow<'_, str>> {
+        let stored = || self.stored.as_ref()?.entity.title();
+        self.title.as_deref().map(Cow::from).or_else(stored)
     }
     fn site(&self) -> Option<&str> {
         self.stored.as_ref()?.site()
+    }
+    fn owner(&self) -> Option<&str> {
+        None
     }
     fn version(&self) -> Option<Version> {
         None
@@ -112,6 +67,9 @@ impl Erased for Told {
     fn event_entry(&self) -> Option<EventEntry> {
         self.stored.as_ref()?.event_entry()
     }
+    fn removal(&self, _caller: Option<&str>) -> Option<&'static str> {
+        None
+    }
     fn is_told_once(&self) -> bool {
         false
     }
@@ -120,6 +78,9 @@ impl Erased for Told {
     }
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
         &self.fields
+    }
+    fn to_value(&self) -> Result<Value> {
+        Ok(self.fields.clone().into())
     }
 }
 
@@ -205,12 +166,12 @@ impl Item {
 
     /// Returns the entity's id.
     pub fn id(&self) -> String {
-        self.entity.id()
+        self.entity.id().into_owned()
     }
 
     /// Returns the entity's title, if it has one.
     pub fn title(&self) -> Option<String> {
-        self.entity.title()
+        self.entity.title().map(Cow::into_owned)
     }
 
     /// Returns the id of the entity's site, if it has one.
@@ -280,6 +241,19 @@ impl Item {
     /// Returns those of [`data`](Self::data) that have one of the names in `fields`.
     pub fn some_data<'a>(&'a self, fields: &'a [&'static str]) -> impl Serialize + 'a {
         Selected(self, fields)
+    }
+
+    /// Returns the entity, of whichever type.
+    pub(crate) fn entity(&self) -> &dyn AnyEntity {
+        &*self.entity
+    }
+
+    /// Returns the entity as one of the type `E`. The item must not have been cloned.
+    ///
+    /// # Errors
+    /// Returns an error if the entity is of another type, or if the item was cloned: a defect of the service.
+    pub(crate) fn into_entity<E: Entity>(self) -> Result<E> {
+        self.entity.into_type()
     }
 
     /// Returns all of the entity's own fields, whatever the projection shows.

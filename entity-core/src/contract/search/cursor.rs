@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{Cell, Order};
+use crate::contract::reply::Item;
 use crate::words::error::{Error, Result};
 
 /// The maximum length of a cursor, in characters: it has to fit into an address.
@@ -45,6 +46,18 @@ impl Cursor {
     /// Returns the number of entities that the walk has passed.
     pub(super) fn passed(&self) -> u64 {
         self.passed
+    }
+
+    /// Returns the cursor with which the walk continues behind `items`, which are in this order; the same one if there are
+    /// none.
+    pub(super) fn behind_items(&self, order: &[Order], items: &[Item]) -> Result<Self> {
+        let Some(last) = items.last() else {
+            return Ok(self.clone());
+        };
+        let data = last.entity().to_value()?;
+        let keys = order.iter().map(|it| Cell::of_field(it.field, &data));
+        let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
+        Ok(self.behind(keys.collect(), count))
     }
 
     /// Returns the cursor that is `count` entities further on, behind the entity with the values `keys`.

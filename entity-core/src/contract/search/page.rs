@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use super::{Cursor, Order, Search, Window};
 use crate::contract::reply::Item;
-use crate::model::entity::Entity;
 use crate::model::wire::size_in_json;
-use crate::words::error::{Error, Result};
+use crate::words::error::Result;
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,22 +166,10 @@ impl Walk {
         Some(Self { cursor, order })
     }
 
-    /// Returns the cursor with which a client continues behind `items`; `None` if there are no items.
-    pub(crate) fn behind(&self, items: &[Item]) -> Result<Option<String>> {
-        let Some(last) = items.last() else {
-            return Ok(None);
-        };
-        let data = serde_json::to_value(last.whole()).map_err(Error::internal)?;
-        let keys = super::keys(&self.order, &data);
-        let cursor = self.cursor.behind(keys, to_count(items.len()));
-        cursor.write().map(Some)
+    /// Returns the cursor with which a client continues behind `items`.
+    pub(crate) fn behind(&self, items: &[Item]) -> Result<String> {
+        self.cursor.behind_items(&self.order, items)?.write()
     }
-}
-
-/// Returns the values of the order's keys for `entity`.
-pub(super) fn keys_of(order: &[Order], entity: &impl Entity) -> Result<Vec<super::Cell>> {
-    let data = serde_json::to_value(entity).map_err(Error::internal)?;
-    Ok(super::keys(order, &data))
 }
 
 fn to_count(length: usize) -> u64 {

@@ -5,31 +5,51 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use super::{Cell, Needle, Order, Page, Search, is_searched};
+use crate::contract::reply::Item;
+use crate::model::any_entity::AnyEntity;
 use crate::model::entity::Entity;
 use crate::model::schema::Schema;
-use crate::words::error::{Error, Result};
+use crate::words::error::Result;
 
 /// Returns the page of `entities` that `search` asks for.
 ///
 /// # Errors
 /// Returns an error if an entity can't be serialised.
 pub fn select<E: Entity>(entities: Vec<E>, search: &Search) -> Result<Page<E>> {
-    find(entities, search).map(|(page, _count)| page)
+    let mut matches = Matches::of(search, E::schema());
+    let mut all = entities.iter();
+    all.try_for_each(|it| matches.look_at(it))?;
+    Ok(matches.wanted().of(entities))
 }
 
-/// Returns the page of `entities` that `search` asks for, and the number of all matches, whatever page is requested.
-pub(crate) fn find<E: Entity>(entities: Vec<E>, search: &Search) -> Result<(Page<E>, u64)> {
-    let mut matches = Matches::of(search, E::schema());
-    for entity in &entities {
-        let data = serde_json::to_value(entity).map_err(Error::internal)?;
-        matches.look_at(entity.site(), &data);
+/// Returns the page of `items`, which are of a type with this schema, that `search` asks for, and the number of all
+/// matches, whatever page is requested.
+pub(crate) fn select_items(
+    items: Vec<Item>,
+    schema: &'static Schema,
+    search: &Search,
+) -> Result<(Page<Item>, u64)> {
+    let mut matches = Matches::of(search, schema);
+    let mut all = items.iter().map(Item::entity);
+    all.try_for_each(|it| matches.look_at(it))?;
+    let count = matches.count;
+    Ok((matches.wanted().of(items), count))
+}
+
+/// The places of the entities on a page, in its order, and the maximum number of entities on it.
+struct Wanted {
+    places: Vec<usize>,
+    limit: u64,
+}
+
+impl Wanted {
+    /// Returns the page of `entities`, all that were looked at.
+    fn of<T>(self, entities: Vec<T>) -> Page<T> {
+        let mut entities: Vec<_> = entities.into_iter().map(Some).collect();
+        let places = self.places.into_iter();
+        let items = places.filter_map(|it| entities.get_mut(it)?.take());
+        Page::cut(items.collect(), self.limit)
     }
-    let (places, count) = matches.wanted();
-    let mut entities: Vec<_> = entities.into_iter().map(Some).collect();
-    let items = places
-        .into_iter()
-        .filter_map(|it| entities.get_mut(it)?.take());
-    Ok((Page::cut(items.collect(), search.limit), count))
 }
 
 /// The places of the entities that a search wants, among all that are looked at one after the other.
@@ -54,19 +74,21 @@ impl<'a> Matches<'a> {
         }
     }
 
-    /// Looks at the next entity, which has this data and is of this site.
-    fn look_at(&mut self, site: Option<&str>, data: &Value) {
+    /// Looks at the next entity.
+    fn look_at(&mut self, entity: &dyn AnyEntity) -> Result<()> {
         let place = self.looked_at;
         self.looked_at = place.saturating_add(1);
-        if !self.is_wanted(site, data) {
-            return;
+        let data = entity.to_value()?;
+        if !self.is_wanted(entity.site(), &data) {
+            return Ok(());
         }
         self.count = self.count.saturating_add(1);
         let order = self.search.order.iter();
-        let keys: Vec<Cell> = order.map(|it| Cell::of_field(it.field, data)).collect();
+        let keys: Vec<Cell> = order.map(|it| Cell::of_field(it.field, &data)).collect();
         if is_behind(&keys, self.search) {
             self.found.push((keys, place));
         }
+        Ok(())
     }
 
     fn is_wanted(&self, site: Option<&str>, data: &Value) -> bool {
@@ -80,16 +102,18 @@ impl<'a> Matches<'a> {
             && self.needles.iter().all(holds_word)
     }
 
-    /// Returns the places of the entities on the page that the search asks for, in its order, and the number of all
-    /// matches.
-    fn wanted(mut self) -> (Vec<usize>, u64) {
+    /// Returns the places of the entities on the page that the search asks for.
+    fn wanted(mut self) -> Wanted {
         let order = &self.search.order;
         self.found
             .sort_by(|(one, _), (other, _)| compare(order, one, other));
         let start = usize::try_from(self.search.start).unwrap_or(usize::MAX);
         let most = usize::try_from(self.search.fetch()).unwrap_or(usize::MAX);
         let places = self.found.into_iter().skip(start).take(most);
-        (places.map(|it| it.1).collect(), self.count)
+        Wanted {
+            places: places.map(|it| it.1).collect(),
+            limit: self.search.limit,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use sea_orm::{ConnectionTrait as _, Value};
 use serde_json::{Map, Value as Json};
 
-use super::constants::Declared as _;
+use super::constants::{Constants, Declared as _};
 use super::read::{loaded, loading};
 use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};
@@ -215,7 +215,7 @@ pub async fn store<C: Record>(cx: &Context, children: &[C], former: &[C]) -> Res
             rows.push(row);
         }
     }
-    write::<C>(cx, rows).await?;
+    write(C::CONSTANTS, cx, rows).await?;
     for child in children {
         let before = by_key.get(child.key()).copied();
         child.store_children(cx, before).await?;
@@ -224,7 +224,7 @@ pub async fn store<C: Record>(cx: &Context, children: &[C], former: &[C]) -> Res
 }
 
 /// Writes `rows`, each in the place of the row with the same key, if there is one.
-async fn write<C: Record>(cx: &Context, rows: Vec<Vec<(String, Value)>>) -> Result<()> {
+async fn write(of: &Constants, cx: &Context, rows: Vec<Vec<(String, Value)>>) -> Result<()> {
     let width = rows.first().map_or(1, Vec::len).max(1);
     let mut rows = rows.into_iter().peekable();
     while rows.peek().is_some() {
@@ -234,7 +234,7 @@ async fn write<C: Record>(cx: &Context, rows: Vec<Vec<(String, Value)>>) -> Resu
             .collect();
         let db = cx.db()?;
         let mut sql = db.sql("INSERT INTO \"");
-        sql.push(C::TABLE).push("\"");
+        sql.push(of.table).push("\"");
         let columns: Vec<String> = part
             .first()
             .into_iter()
@@ -255,7 +255,7 @@ async fn write<C: Record>(cx: &Context, rows: Vec<Vec<(String, Value)>>) -> Resu
             before = "), (";
         }
         sql.push(") ON CONFLICT (\"")
-            .push(C::KEY)
+            .push(of.key)
             .push("\") DO UPDATE SET \"");
         let mut before = "";
         for column in &columns {
@@ -264,7 +264,7 @@ async fn write<C: Record>(cx: &Context, rows: Vec<Vec<(String, Value)>>) -> Resu
             before = ", \"";
         }
         let done = db.execute_raw(sql.into_statement()).await;
-        done.map_err(super::write::taken::<C>)?;
+        done.map_err(|it| super::write::taken(of, it))?;
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! The constants of a record as data: so that a function that needs no more of a type is compiled once for all of them.
 
+use super::any::Rows;
 use super::definition::Record;
 use crate::db::rule::{Sight, Veiled};
 use crate::model::schema::Schema;
-use crate::model::table::{ColumnType, GroupTable, Parent};
+use crate::model::table::{ColumnType, GroupTable, Parent, Unique};
 
 /// The constants of a [`Record`] under the names that it has for them, and the functions that return such.
 #[derive(Debug)]
@@ -13,15 +14,23 @@ pub(crate) struct Constants {
     pub(crate) columns: &'static [(&'static str, ColumnType, bool)],
     pub(crate) written: &'static [&'static str],
     pub(crate) html: &'static [&'static str],
+    pub(crate) unique: &'static [Unique],
+    pub(crate) taken: Option<&'static str>,
     pub(crate) owner: Option<&'static str>,
+    pub(crate) maker_pays: bool,
     pub(crate) version: Option<&'static str>,
     pub(crate) joins: &'static str,
     pub(crate) sight: Option<Sight>,
     pub(crate) veiled: &'static [Veiled],
     pub(crate) groups: Option<GroupTable>,
+    pub(crate) groups_field: &'static str,
+    pub(crate) position: Option<&'static str>,
     pub(crate) parent: Option<Parent>,
     pub(crate) schema: fn() -> &'static Schema,
     pub(crate) select: fn() -> &'static [&'static str],
+    pub(crate) is_read_back: fn() -> bool,
+    /// Returns an empty list of records of the type.
+    pub(crate) rows: fn() -> Box<dyn Rows>,
 }
 
 /// The [`Constants`] of a record.
@@ -32,15 +41,22 @@ pub(crate) trait Declared: Record {
         columns: Self::COLUMNS,
         written: Self::WRITTEN,
         html: Self::HTML,
+        unique: Self::UNIQUE,
+        taken: Self::TAKEN,
         owner: Self::OWNER,
+        maker_pays: Self::MAKER_PAYS,
         version: Self::VERSION,
         joins: Self::JOINS,
         sight: Self::SIGHT,
         veiled: Self::VEILED,
         groups: Self::GROUPS,
+        groups_field: Self::GROUPS_FIELD,
+        position: Self::POSITION,
         parent: Self::PARENT,
         schema: Self::schema,
         select: Self::select,
+        is_read_back: Self::is_read_back,
+        rows: || Box::new(Vec::<Self>::new()),
     };
 }
 

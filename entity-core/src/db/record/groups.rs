@@ -4,25 +4,31 @@ use std::collections::HashMap;
 
 use sea_orm::ConnectionTrait;
 
+use super::any::{AnyRecord, Rows};
+use super::constants::Constants;
 use crate::contract::context::Context;
 use crate::db::columns;
-use crate::db::record::definition::Record;
 use crate::model::table::GroupTable;
 use crate::words::error::{Error, Result};
 
-/// Reads the groups of the `records` that are for some groups only, with one statement for all.
-pub(super) async fn fill<T: Record>(cx: &Context, records: &mut [T]) -> Result<()> {
-    let Some(groups) = T::GROUPS else {
+/// Reads the groups of the records in `rows` that are for some groups only, with one statement for all.
+pub(super) async fn fill(of: &Constants, cx: &Context, rows: &mut dyn Rows) -> Result<()> {
+    let Some(groups) = of.groups else {
         return Ok(());
     };
-    let restricted = records.iter().filter(|it| it.facts().is_restricted);
-    let keys: Vec<&str> = restricted.map(Record::key).collect();
+    let all = || 0..rows.length();
+    let restricted = all().filter(|it| rows.at(*it).is_some_and(|it| it.facts().is_restricted));
+    let restricted: Vec<usize> = restricted.collect();
+    let records = restricted.iter().filter_map(|it| rows.at(*it));
+    let keys: Vec<&str> = records.map(AnyRecord::key).collect();
     if keys.is_empty() {
         return Ok(());
     }
     let mut found = read(groups, cx, &keys).await?;
-    for record in records {
-        if let Some(groups) = found.remove(record.key()) {
+    for index in restricted {
+        if let Some(record) = rows.at_mut(index)
+            && let Some(groups) = found.remove(record.key())
+        {
             record.set_groups(groups);
         }
     }
@@ -53,11 +59,11 @@ async fn read(
 }
 
 /// Checks that every group of `record` is one of its site, and puts the groups in order, each once.
-pub(super) async fn check<T: Record>(cx: &Context, record: &mut T) -> Result<()> {
+pub(super) async fn check(cx: &Context, record: &mut dyn AnyRecord) -> Result<()> {
     let groups = record.groups().to_vec();
     if !groups.is_empty() {
         let site = record.site().unwrap_or_default();
-        let groups = known(cx, site, groups, T::GROUPS_FIELD).await?;
+        let groups = known(cx, site, groups, record.constants().groups_field).await?;
         record.set_groups(groups);
     }
     Ok(())
@@ -79,8 +85,12 @@ async fn known(
 }
 
 /// Stores the groups of `record`, which had the groups `former` before.
-pub(super) async fn store<T: Record>(cx: &Context, record: &T, former: &[String]) -> Result<()> {
-    match T::GROUPS.filter(|_| record.groups() != former) {
+pub(super) async fn store(cx: &Context, record: &dyn AnyRecord, former: &[String]) -> Result<()> {
+    match record
+        .constants()
+        .groups
+        .filter(|_| record.groups() != former)
+    {
         Some(table) => {
             let entity = (record.key(), record.site());
             write(table, cx, entity, record.groups(), former).await

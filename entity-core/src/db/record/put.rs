@@ -2,11 +2,12 @@
 
 use sea_orm::ConnectionTrait;
 
+use super::any::AnyRecord;
 use super::read::load_one;
-use super::write::{row, store, taken};
+use super::write::{row_of, store, taken};
 use super::{groups, lock};
 use crate::contract::context::Context;
-use crate::db::record::constants::Declared as _;
+use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
 use crate::db::{Sql, attached};
 use crate::model::table::MADE_BY;
@@ -31,7 +32,7 @@ pub async fn put<T: Record + PartialEq>(
 ) -> Result<(T, bool)> {
     let mut made = blank.clone();
     change(&mut made);
-    let key = blank.key();
+    let key = Record::key(&blank);
     lock::<T>(cx, &[key]).await?;
     let current = match load_one::<T>(cx, key).await? {
         Some(current) => current,
@@ -51,19 +52,24 @@ pub async fn put<T: Record + PartialEq>(
 }
 
 /// Stores a row unless there is one with its key, and returns whether there was none.
-async fn add_row<T: Record>(cx: &Context, record: &T) -> Result<bool> {
-    let db = cx.db()?;
-    let mut sql = inserting(cx, std::slice::from_ref(record)).await?;
+async fn add_row(cx: &Context, record: &dyn AnyRecord) -> Result<bool> {
+    let of = record.constants();
+    let mut sql = inserting(of, cx, &[record]).await?;
     sql.push(" ON CONFLICT (\"")
-        .push(T::KEY)
+        .push(of.key)
         .push("\") DO NOTHING");
-    let done = db.execute_raw(sql.into_statement()).await;
-    if done.map_err(taken::<T>)?.rows_affected() == 0 {
+    let done = cx.db()?.execute_raw(sql.into_statement()).await;
+    if done.map_err(|it| taken(of, it))?.rows_affected() == 0 {
         return Ok(false);
     }
-    groups::store(cx, record, &[]).await?;
-    record.store_children(cx, None).await?;
+    store_besides(cx, record).await?;
     Ok(true)
+}
+
+/// Stores what a new record has besides its row.
+async fn store_besides(cx: &Context, record: &dyn AnyRecord) -> Result<()> {
+    groups::store(cx, record, &[]).await?;
+    record.store_children(cx, None).await
 }
 
 /// Stores `records`, which are new, as they are: as [`insert`](super::insert) does, with a few statements for all.
@@ -71,15 +77,22 @@ async fn add_row<T: Record>(cx: &Context, record: &T) -> Result<bool> {
 /// # Errors
 /// Returns an error if there is already a record with one of their ids, or if the database can't be written.
 pub async fn insert_many<T: Record>(cx: &Context, records: &[T]) -> Result<()> {
+    insert_all(T::CONSTANTS, cx, &any(records)).await
+}
+
+pub(super) async fn insert_all(
+    of: &Constants,
+    cx: &Context,
+    records: &[&dyn AnyRecord],
+) -> Result<()> {
     let db = cx.db()?;
-    for part in records.chunks(most_rows::<T>()) {
-        let sql = inserting(cx, part).await?;
+    for part in records.chunks(most_rows(of)) {
+        let sql = inserting(of, cx, part).await?;
         let done = db.execute_raw(sql.into_statement()).await;
-        done.map_err(taken::<T>)?;
+        done.map_err(|it| taken(of, it))?;
     }
     for record in records {
-        groups::store(cx, record, &[]).await?;
-        record.store_children(cx, None).await?;
+        store_besides(cx, *record).await?;
     }
     Ok(())
 }
@@ -90,10 +103,19 @@ pub async fn insert_many<T: Record>(cx: &Context, records: &[T]) -> Result<()> {
 /// # Errors
 /// Returns an error if another row has a value that is unique, or if the database can't be written.
 pub async fn put_many<T: Record>(cx: &Context, records: &[T], columns: &[&str]) -> Result<()> {
+    put_all(T::CONSTANTS, cx, &any(records), columns).await
+}
+
+async fn put_all(
+    of: &Constants,
+    cx: &Context,
+    records: &[&dyn AnyRecord],
+    columns: &[&str],
+) -> Result<()> {
     let db = cx.db()?;
-    for part in records.chunks(most_rows::<T>()) {
-        let mut sql = inserting(cx, part).await?;
-        sql.push(" ON CONFLICT (\"").push(T::KEY);
+    for part in records.chunks(most_rows(of)) {
+        let mut sql = inserting(of, cx, part).await?;
+        sql.push(" ON CONFLICT (\"").push(of.key);
         sql.push("\") DO UPDATE SET ");
         let mut before = "";
         for column in columns {
@@ -101,22 +123,26 @@ pub async fn put_many<T: Record>(cx: &Context, records: &[T], columns: &[&str]) 
             sql.push("\" = excluded.\"").push(column).push("\"");
             before = ", ";
         }
-        if let Some(version) = T::VERSION {
+        if let Some(version) = of.version {
             sql.push(before).push("\"").push(version).push("\" = \"");
-            sql.push(T::TABLE)
+            sql.push(of.table)
                 .push("\".\"")
                 .push(version)
                 .push("\" + 1");
         }
         let done = db.execute_raw(sql.into_statement()).await;
-        done.map_err(taken::<T>)?;
+        done.map_err(|it| taken(of, it))?;
     }
     Ok(())
 }
 
-fn most_rows<T: Record>() -> usize {
+fn any<T: Record>(records: &[T]) -> Vec<&dyn AnyRecord> {
+    records.iter().map(|it| -> &dyn AnyRecord { it }).collect()
+}
+
+fn most_rows(of: &Constants) -> usize {
     MOST_VALUES
-        .checked_div(T::COLUMNS.len().saturating_mul(2))
+        .checked_div(of.columns.len().saturating_mul(2))
         .unwrap_or_default()
         .max(1)
 }
@@ -125,15 +151,15 @@ fn most_rows<T: Record>() -> usize {
 ///
 /// # Errors
 /// Returns an error if the caller may not open an attached file that one of them names.
-async fn inserting<T: Record>(cx: &Context, records: &[T]) -> Result<Sql> {
+async fn inserting(of: &Constants, cx: &Context, records: &[&dyn AnyRecord]) -> Result<Sql> {
     let mut sql = cx.db()?.sql("INSERT INTO \"");
-    sql.push(T::TABLE).push("\"");
+    sql.push(of.table).push("\"");
     for (index, record) in records.iter().enumerate() {
-        let mut row = row(record);
-        if T::MAKER_PAYS {
+        let mut row = row_of(*record);
+        if of.maker_pays {
             row.push((MADE_BY.to_owned(), cx.caller().user_id().into()));
         }
-        attached::note(T::CONSTANTS, cx, (record.key(), record.site()), &row, &[]).await?;
+        attached::note(of, cx, (record.key(), record.site()), &row, &[]).await?;
         if index == 0 {
             let columns: Vec<_> = row.iter().map(|it| format!("\"{}\"", it.0)).collect();
             sql.push(" (").push(&columns.join(", ")).push(") VALUES ");

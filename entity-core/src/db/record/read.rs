@@ -1,19 +1,23 @@
 //! Reading records: one, several, lists and counts, each with one statement and, for groups, one more.
 
+use sea_orm::sea_query::SelectStatement;
 use sea_orm::{ConnectionTrait as _, DbBackend, QueryTrait as _, Select, Statement};
 
+use super::any::Rows;
 use super::asked::write_asked;
 use super::{by_site, groups};
 use crate::contract::access::Scope;
 use crate::contract::context::Context;
 use crate::contract::search::{Filter, Page, Search, Test};
 use crate::db::lead::Lead;
+use crate::db::page::End;
 use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::{Record, THIS};
 use crate::db::record::from::write_from;
 use crate::db::record::from::{write_from_led, write_joins};
 use crate::db::rule::Facts;
 use crate::db::search::{counted, write_behind, write_matches, write_order};
+use crate::db::sink::{Adding, Sink};
 use crate::db::veil::{self, Columns};
 use crate::db::{Row, Sql};
 use crate::model::schema::Role;
@@ -25,31 +29,58 @@ pub const MOST_PASSED: u64 = 1000;
 /// Returns the entity with this id, if there is one, as the caller sees it: with the answers to the questions of its
 /// [`Sight`](crate::db::Sight), and without the fields that the caller does not see.
 pub async fn read<T: Record>(cx: &Context, id: &str) -> Result<Option<T>> {
-    let mut sql = finding(T::CONSTANTS, cx).await?;
-    sql.push(" WHERE ").column(THIS, T::KEY).push(" = ");
-    sql.bind(T::key_of(id));
-    let found = found::<T>(cx, sql).await?;
+    let mut found: Vec<T> = Vec::new();
+    find_one(T::CONSTANTS, cx, T::key_of(id), &mut found).await?;
     Ok(found.into_iter().find(|it| is_named(it, id)))
+}
+
+/// Adds the entity whose primary key is `key` to `rows`, as [`read`] does.
+pub(super) async fn find_one(
+    of: &Constants,
+    cx: &Context,
+    key: &str,
+    rows: &mut dyn Rows,
+) -> Result<()> {
+    let mut sql = finding(of, cx).await?;
+    sql.push(" WHERE ").column(THIS, of.key).push(" = ");
+    sql.bind(key);
+    found(of, cx, sql, rows).await
 }
 
 /// Returns the entities with these ids, in any order, as [`read`] does.
 pub async fn read_many<T: Record>(cx: &Context, ids: &[String]) -> Result<Vec<T>> {
     let keys: Vec<&str> = ids.iter().map(|it| T::key_of(it)).collect();
-    let mut sql = finding(T::CONSTANTS, cx).await?;
-    sql.push(" WHERE ").column(THIS, T::KEY).bind_list(&keys)?;
-    let mut found: Vec<T> = found(cx, sql).await?;
+    let mut found: Vec<T> = Vec::new();
+    find_some(T::CONSTANTS, cx, &keys, &mut found).await?;
     found.retain(|record| ids.iter().any(|id| is_named(record, id)));
     Ok(found)
 }
 
-/// Returns the entities that `select` asks for, as [`read`] does: which rows, in which order, and how many.
-pub async fn find<T: Record>(cx: &Context, select: Select<T::Table>) -> Result<Vec<T>> {
-    let mut sql = finding(T::CONSTANTS, cx).await?;
-    write_asked(T::TABLE, &mut sql, select.as_query())?;
-    found(cx, sql).await
+async fn find_some(of: &Constants, cx: &Context, keys: &[&str], rows: &mut dyn Rows) -> Result<()> {
+    let mut sql = finding(of, cx).await?;
+    sql.push(" WHERE ").column(THIS, of.key).bind_list(keys)?;
+    found(of, cx, sql, rows).await
 }
 
-/// Begins a statement whose entities [`found`] returns: what follows the joins is to be appended.
+/// Returns the entities that `select` asks for, as [`read`] does: which rows, in which order, and how many.
+pub async fn find<T: Record>(cx: &Context, select: Select<T::Table>) -> Result<Vec<T>> {
+    let mut rows = Vec::new();
+    find_selected(T::CONSTANTS, cx, &select.into_query(), &mut rows).await?;
+    Ok(rows)
+}
+
+async fn find_selected(
+    of: &Constants,
+    cx: &Context,
+    select: &SelectStatement,
+    rows: &mut dyn Rows,
+) -> Result<()> {
+    let mut sql = finding(of, cx).await?;
+    write_asked(of.table, &mut sql, select)?;
+    found(of, cx, sql, rows).await
+}
+
+/// Begins a statement whose entities [`found`] adds: what follows the joins is to be appended.
 async fn finding(of: &Constants, cx: &Context) -> Result<Sql> {
     let mut sql = selecting(of, cx, &Columns::all(cx))?;
     veil::write_answers(of, cx, &mut sql).await?;
@@ -57,28 +88,51 @@ async fn finding(of: &Constants, cx: &Context) -> Result<Sql> {
     Ok(sql)
 }
 
-/// Returns the entities of a statement that [`finding`] began, as [`read`] does.
-async fn found<T: Record>(cx: &Context, sql: Sql) -> Result<Vec<T>> {
-    let read = |row: &mut Row<'_>| {
-        let mut record = T::from_row(cx, row)?;
+/// Adds the entities of a statement that [`finding`] began to `rows`, as [`read`] does.
+async fn found(of: &Constants, cx: &Context, sql: Sql, rows: &mut dyn Rows) -> Result<()> {
+    let mut sink = Answered {
+        of,
+        cx,
+        rows: &mut *rows,
+        of_fields: Vec::new(),
+    };
+    cx.db()?.rows_into(sql.into_statement(), &mut sink).await?;
+    let of_fields = sink.of_fields;
+    for (index, facts) in of_fields.into_iter().enumerate() {
+        if let Some(record) = rows.at_mut(index) {
+            veil::conceal(cx, record, facts).await?;
+        }
+    }
+    complete(of, cx, rows).await
+}
+
+/// Records whose rows have the answers to the questions of their rules behind the columns.
+struct Answered<'a> {
+    of: &'a Constants,
+    cx: &'a Context,
+    rows: &'a mut dyn Rows,
+    /// The answers about the fields of each record.
+    of_fields: Vec<Vec<Facts>>,
+}
+
+impl Sink for Answered<'_> {
+    fn take(&mut self, row: &mut Row<'_>) -> Result<()> {
+        let record = self.rows.add(self.cx, row)?;
         let is_restricted = record.facts().is_restricted;
-        let facts = if T::SIGHT.is_some() {
-            Facts::read(row)?
-        } else {
-            Facts::seen()
+        let facts = match self.of.sight {
+            Some(_) => Facts::read(row)?,
+            None => Facts::seen(),
         };
         record.set_facts(facts.restricted(is_restricted));
-        let of_fields = T::VEILED.iter().map(|_| Ok(Facts::read(row)?));
-        Ok((record, of_fields.collect::<Result<Vec<_>>>()?))
-    };
-    let found = cx.db()?.rows(sql.into_statement(), read).await?;
-    let mut records = Vec::with_capacity(found.len());
-    for (mut record, of_fields) in found {
-        veil::conceal(cx, &mut record, of_fields).await?;
-        records.push(record);
+        let facts = self.of.veiled.iter().map(|_| Ok(Facts::read(row)?));
+        self.of_fields.push(facts.collect::<Result<_>>()?);
+        Ok(())
     }
-    complete(cx, &mut records).await?;
-    Ok(records)
+
+    fn cut(&mut self, length: usize) {
+        self.rows.cut(length);
+        self.of_fields.truncate(length);
+    }
 }
 
 /// Returns the entities that `select` asks for, whole and whoever asks: for what the service itself has to know. The
@@ -106,39 +160,54 @@ pub(super) fn loading(of: &Constants, cx: &Context) -> Result<Sql> {
 
 /// Returns the entities of a statement that [`loading`] began, as [`load`] does.
 pub(super) async fn loaded<T: Record>(cx: &Context, sql: Sql) -> Result<Vec<T>> {
-    let read = |row: &mut Row<'_>| T::from_row(cx, row);
-    let mut records = cx.db()?.rows(sql.into_statement(), read).await?;
-    complete(cx, &mut records).await?;
-    Ok(records)
+    let mut rows = Vec::new();
+    load_into(T::CONSTANTS, cx, sql, &mut rows).await?;
+    Ok(rows)
+}
+
+async fn load_into(of: &Constants, cx: &Context, sql: Sql, rows: &mut dyn Rows) -> Result<()> {
+    let mut sink = Adding::to(&mut *rows, |rows, row| rows.add(cx, row).map(|_record| ()));
+    cx.db()?.rows_into(sql.into_statement(), &mut sink).await?;
+    complete(of, cx, rows).await
 }
 
 /// Returns the entities that `search` asks for and that the caller sees, within the scope of the search.
 pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
-    let of = T::CONSTANTS;
-    let (statement, have_places) = placed_statement(of, cx, search).await?;
-    let page = rows_of_list::<T>(cx, search, statement, have_places).await?;
-    let mut page = if let Some(page) = page {
-        page
-    } else {
-        let statement = by_order(of, cx, search, &Columns::of(of, cx, search).await?, None)?;
-        let page = rows_of_list::<T>(cx, search, statement, false).await?;
-        page.unwrap_or_else(|| Page::whole(Vec::new()))
-    };
-    complete(cx, &mut page.items).await?;
-    Ok(page)
+    let mut rows = Vec::new();
+    let end = list_into(T::CONSTANTS, cx, search, &mut rows).await?;
+    Ok(end.page(rows))
 }
 
-/// Returns what `statement` selects for a list. If the rows `have_places`, these follow the columns; `None` if the rows
-/// do not come in that order.
-async fn rows_of_list<T: Record>(
+/// Adds the entities of a [`list`] to `rows`. Returns why it ended.
+async fn list_into(
+    of: &Constants,
+    cx: &Context,
+    search: &Search,
+    rows: &mut dyn Rows,
+) -> Result<End> {
+    let (statement, have_places) = placed_statement(of, cx, search).await?;
+    let (mut end, is_in_order) = rows_of_list(cx, search, statement, have_places, rows).await?;
+    if !is_in_order {
+        rows.cut(0);
+        let statement = by_order(of, cx, search, &Columns::of(of, cx, search).await?, None)?;
+        (end, _) = rows_of_list(cx, search, statement, false, rows).await?;
+    }
+    complete(of, cx, rows).await?;
+    Ok(end)
+}
+
+/// Adds what `statement` selects for a list to `rows`. If the rows `have_places`, these follow the columns. Returns why
+/// the list ended, and whether the rows came in the order of their places.
+async fn rows_of_list(
     cx: &Context,
     search: &Search,
     statement: Statement,
     have_places: bool,
-) -> Result<Option<Page<T>>> {
+    rows: &mut dyn Rows,
+) -> Result<(End, bool)> {
     let (mut last, mut is_in_order) = (0, true);
-    let read = |row: &mut Row<'_>| {
-        let mut record = T::from_row(cx, row)?;
+    let mut sink = Adding::to(rows, |rows, row| {
+        let record = rows.add(cx, row)?;
         let is_restricted = record.facts().is_restricted;
         record.set_facts(Facts::seen().restricted(is_restricted));
         if have_places {
@@ -147,11 +216,11 @@ async fn rows_of_list<T: Record>(
             is_in_order &= place == 1 || place > last;
             last = place;
         }
-        Ok(record)
-    };
+        Ok(())
+    });
     let measure = cx.measure(search).short(is_short(search));
-    let page = cx.db()?.page(statement, measure, read).await?;
-    Ok(is_in_order.then_some(page))
+    let end = cx.db()?.page_into(statement, measure, &mut sink).await?;
+    Ok((end, is_in_order))
 }
 
 /// Returns the statement that [`list`] runs, so that its plan can be looked at.
@@ -302,13 +371,12 @@ pub(super) fn selecting(of: &Constants, cx: &Context, columns: &Columns<'_>) -> 
 }
 
 /// Adds what other statements read: the groups, the children, and the fields that the type computes.
-async fn complete<T: Record>(cx: &Context, records: &mut [T]) -> Result<()> {
-    groups::fill(cx, records).await?;
-    if records.is_empty() {
-        return Ok(());
+async fn complete(of: &Constants, cx: &Context, rows: &mut dyn Rows) -> Result<()> {
+    groups::fill(of, cx, rows).await?;
+    match rows.length() {
+        0 => Ok(()),
+        _ => rows.complete(cx).await,
     }
-    T::read_children(cx, records).await?;
-    T::complete(cx, records).await
 }
 
 /// Appends ` WHERE …`: the scope, the rule about who sees an entity, the filters and words.

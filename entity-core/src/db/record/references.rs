@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use sea_orm::Value;
 
-use super::constants::{Constants, Declared as _};
-use super::definition::Record;
+use super::any::AnyRecord;
+use super::constants::Constants;
 use crate::contract::context::Context;
 use crate::contract::registry::{Registry, Route};
 use crate::model::schema::{ACCOUNTS, Field, Role, Writable};
@@ -17,16 +17,17 @@ use crate::words::error::{Error, Result};
 ///
 /// # Errors
 /// Returns an error that names the field if it does not hold, or if the data can't be read.
-pub(super) async fn check<T: Record>(cx: &Context, record: &T, former: Option<&T>) -> Result<()> {
-    let of = T::CONSTANTS;
-    let named = match checked(of).next() {
-        None => return Ok(()),
-        Some(_) => named(
-            of,
-            &record.values(),
-            &former.map(T::values).unwrap_or_default(),
-        ),
-    };
+pub(super) async fn check(
+    cx: &Context,
+    record: &dyn AnyRecord,
+    former: Option<&dyn AnyRecord>,
+) -> Result<()> {
+    let of = record.constants();
+    if checked(of).next().is_none() {
+        return Ok(());
+    }
+    let before = former.map(AnyRecord::values).unwrap_or_default();
+    let named = named(of, &record.values(), &before);
     demand(of, cx, record.site(), named).await
 }
 

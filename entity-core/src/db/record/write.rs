@@ -2,7 +2,10 @@
 
 use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 
-use super::{groups, insert_many, references};
+use super::any::AnyRecord;
+use super::put::insert_all;
+use super::read::find_one;
+use super::{groups, references};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::folded::{fold_value, folded_fields};
@@ -26,15 +29,22 @@ pub async fn create<T: Record>(cx: &Context, fields: Fields) -> Result<T> {
 /// # Errors
 /// Fails as [`create`] does.
 pub async fn add<T: Record>(cx: &Context, mut made: T) -> Result<T> {
-    if let Some(column) = T::POSITION {
-        made.set_position(next_position(T::CONSTANTS, cx, made.site(), column).await?);
+    add_any(cx, &mut made).await?;
+    Ok(made)
+}
+
+async fn add_any(cx: &Context, made: &mut dyn AnyRecord) -> Result<()> {
+    let of = made.constants();
+    if let Some(column) = of.position {
+        let position = next_position(of, cx, made.site(), column).await?;
+        made.set_position(position);
     }
     made.settle(cx, None).await?;
     made.arrange_children();
     made.compute(cx);
-    groups::check(cx, &mut made).await?;
-    references::check(cx, &made, None).await?;
-    insert(cx, &made).await?;
+    groups::check(cx, made).await?;
+    references::check(cx, &*made, None).await?;
+    insert_all(of, cx, &[&*made]).await?;
     read_back(cx, made).await
 }
 
@@ -43,17 +53,17 @@ pub async fn add<T: Record>(cx: &Context, mut made: T) -> Result<T> {
 /// # Errors
 /// Returns an error if there is already a record with its id, or if the database can't be written.
 pub async fn insert<T: Record>(cx: &Context, record: &T) -> Result<()> {
-    insert_many(cx, std::slice::from_ref(record)).await
+    insert_all(T::CONSTANTS, cx, &[record]).await
 }
 
 /// Converts the error of a statement that writes a row.
-pub(super) fn taken<T: Record>(error: DbErr) -> Error {
+pub(super) fn taken(of: &Constants, error: DbErr) -> Error {
     let Some(SqlErr::UniqueConstraintViolation(text)) = error.sql_err() else {
         return error.into();
     };
-    let within_site = T::UNIQUE.iter().filter(|it| it.is_within_site);
-    let mut violated = within_site.filter(|it| it.is_violated(T::TABLE, &text));
-    match (violated.next(), T::TAKEN) {
+    let within_site = of.unique.iter().filter(|it| it.is_within_site);
+    let mut violated = within_site.filter(|it| it.is_violated(of.table, &text));
+    match (violated.next(), of.taken) {
         (Some(unique), _) => Error::taken(unique.field, "is taken in this site").with_source(error),
         (None, Some(message)) => Error::conflict(message).with_source(error),
         (None, None) => error.into(),
@@ -66,11 +76,15 @@ pub(super) fn taken<T: Record>(error: DbErr) -> Error {
 /// # Errors
 /// Returns an error if a field is wrong, or fails as [`replace`] does.
 pub async fn update<T: Record>(cx: &Context, current: T, mut fields: Fields) -> Result<T> {
-    let named = (current.key(), current.site());
-    veil::withhold(T::CONSTANTS, cx, named, &mut fields).await?;
+    withhold(cx, &current, &mut fields).await?;
     let mut changed = current.clone();
     changed.change(cx, fields)?;
     replace(cx, current, changed).await
+}
+
+async fn withhold(cx: &Context, current: &dyn AnyRecord, fields: &mut Fields) -> Result<()> {
+    let named = (current.key(), current.site());
+    veil::withhold(current.constants(), cx, named, fields).await
 }
 
 /// Puts `changed` in the place of `current`, after the checks of the type, as [`store`] does.
@@ -78,8 +92,17 @@ pub async fn update<T: Record>(cx: &Context, current: T, mut fields: Fields) -> 
 /// # Errors
 /// Returns an error if the entity would contradict itself or existing data, or fails as [`store`] does.
 pub async fn replace<T: Record>(cx: &Context, current: T, mut changed: T) -> Result<T> {
-    changed.settle(cx, Some(&current)).await?;
-    store(cx, current, changed).await
+    replace_any(cx, &current, &mut changed).await?;
+    Ok(changed)
+}
+
+async fn replace_any(
+    cx: &Context,
+    current: &dyn AnyRecord,
+    changed: &mut dyn AnyRecord,
+) -> Result<()> {
+    changed.settle(cx, Some(current)).await?;
+    store_any(cx, current, changed).await
 }
 
 /// Puts `changed` in the place of `current`, if its row is still in the version that was read. Only the columns that
@@ -88,24 +111,33 @@ pub async fn replace<T: Record>(cx: &Context, current: T, mut changed: T) -> Res
 /// # Errors
 /// Returns an error if a group is none of the entity's site, or if the row was changed or deleted meanwhile.
 pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Result<T> {
-    groups::check(cx, &mut changed).await?;
-    references::check(cx, &changed, Some(&current)).await?;
+    store_any(cx, &current, &mut changed).await?;
+    Ok(changed)
+}
+
+async fn store_any(
+    cx: &Context,
+    current: &dyn AnyRecord,
+    changed: &mut dyn AnyRecord,
+) -> Result<()> {
+    let of = current.constants();
+    groups::check(cx, changed).await?;
+    references::check(cx, &*changed, Some(current)).await?;
     changed.touch(cx);
     changed.arrange_children();
     changed.compute(cx);
-    let former = row(&current);
-    let columns = row(&changed).into_iter().zip(&former);
+    let former = row_of(current);
+    let columns = row_of(&*changed).into_iter().zip(&former);
     let columns = columns.filter_map(|(new, old)| (new != *old).then_some(new));
     let columns: Vec<_> = columns.collect();
-    let of = T::CONSTANTS;
     attached::note(of, cx, (current.key(), changed.site()), &columns, &former).await?;
     let version = version_of(of, &former);
     let written = write_columns(of, cx, current.key(), version, columns).await;
-    if !written?.map_err(taken::<T>)? {
+    if !written?.map_err(|it| taken(of, it))? {
         return Err(Error::precondition_failed());
     }
-    groups::store(cx, &changed, current.groups()).await?;
-    changed.store_children(cx, Some(&current)).await?;
+    groups::store(cx, &*changed, current.groups()).await?;
+    changed.store_children(cx, Some(current)).await?;
     read_back(cx, changed).await
 }
 
@@ -114,8 +146,12 @@ pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Resul
 /// # Errors
 /// Returns an error if something still needs the entity, or if the database can't be written.
 pub async fn delete<T: Record>(cx: &Context, current: T) -> Result<()> {
-    attached::forget(cx, &current).await?;
-    remove(T::CONSTANTS, cx, current.key()).await
+    delete_any(cx, &current).await
+}
+
+async fn delete_any(cx: &Context, current: &dyn AnyRecord) -> Result<()> {
+    attached::forget(cx, current).await?;
+    remove(current.constants(), cx, current.key()).await
 }
 
 async fn remove(of: &Constants, cx: &Context, key: &str) -> Result<()> {
@@ -133,12 +169,13 @@ async fn remove(of: &Constants, cx: &Context, key: &str) -> Result<()> {
 /// Returns the columns that are stored for `record`, with their values: its own, and those with the folded text beside
 /// the columns that are searched.
 pub fn row<T: Record>(record: &T) -> Vec<(String, Value)> {
-    row_of(T::CONSTANTS, record.values())
+    row_of(record)
 }
 
-fn row_of(of: &Constants, values: Vec<Value>) -> Vec<(String, Value)> {
+pub(in crate::db) fn row_of(record: &dyn AnyRecord) -> Vec<(String, Value)> {
+    let of = record.constants();
     let columns = of.columns.iter().map(|it| it.0.to_owned());
-    let mut row: Vec<_> = columns.zip(values).collect();
+    let mut row: Vec<_> = columns.zip(record.values()).collect();
     for (field, column, name) in folded_fields(of.schema()) {
         let found = row.iter().find(|it| it.0 == column);
         let value = found.map_or(Value::String(None), |it| fold_value(field, &it.1));
@@ -155,9 +192,10 @@ pub async fn note<T: Record>(
     column: &str,
     value: impl Into<Value>,
 ) -> Result<()> {
+    let of = T::CONSTANTS;
     let columns = vec![(column.to_owned(), value.into())];
-    let written = write_columns(T::CONSTANTS, cx, key, None, columns).await;
-    written?.map_err(taken::<T>)?;
+    let written = write_columns(of, cx, key, None, columns).await;
+    written?.map_err(|it| taken(of, it))?;
     Ok(())
 }
 
@@ -232,12 +270,18 @@ async fn next_position(
         .saturating_add(1))
 }
 
-/// Returns what clients see of `record`, which was just written.
-async fn read_back<T: Record>(cx: &Context, mut record: T) -> Result<T> {
-    if !T::is_read_back() {
-        veil::conceal(cx, &mut record, Vec::new()).await?;
-        return Ok(record);
+/// Makes of `record`, which was just written, what clients see of it.
+async fn read_back(cx: &Context, record: &mut dyn AnyRecord) -> Result<()> {
+    let of = record.constants();
+    if !(of.is_read_back)() {
+        return veil::conceal(cx, record, Vec::new()).await;
     }
-    let found = super::read(cx, record.key()).await?;
-    found.ok_or_else(|| Error::internal("a record that was just written is not there"))
+    let mut rows = (of.rows)();
+    find_one(of, cx, record.key(), &mut *rows).await?;
+    match rows.move_last(record) {
+        true => Ok(()),
+        false => Err(Error::internal(
+            "a record that was just written is not there",
+        )),
+    }
 }

@@ -1,7 +1,7 @@
 //! The position of a page in its list.
 
+use crate::contract::reply::Item;
 use crate::contract::search::{Page, Search, Walk};
-use crate::model::entity::Entity;
 use crate::words::error::Result;
 
 /// The position of a page in its list, besides the window.
@@ -15,11 +15,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Creates the position of `page`, which was found by `search`.
-    pub(super) fn of<E: Entity>(
-        search: &Search,
-        page: &Page<E>,
-        total: Option<u64>,
-    ) -> Result<Self> {
+    pub(super) fn of(search: &Search, page: &Page<Item>, total: Option<u64>) -> Result<Self> {
         let is_end = !page.has_more || page.items.is_empty();
         Ok(Self {
             cursor: match is_end {

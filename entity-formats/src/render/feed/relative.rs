@@ -1,18 +1,21 @@
 //! Relative addresses in HTML, which mean something only on its own page: most has none, and is sent as it is.
 
 /// The attributes that hold addresses, as they are written by what sanitises HTML.
-const ATTRIBUTES: [&str; 3] = ["href=\"", "src=\"", "cite=\""];
+const ATTRIBUTES: [&str; 3] = ["href=", "src=", "cite="];
 
 /// Returns whether sanitised HTML has such an address.
 pub(super) fn occurs_in(html: &str) -> bool {
-    let values = |name| html.split(name).skip(1);
-    ATTRIBUTES.into_iter().flat_map(values).any(is_relative)
+    let quoted = html.split('"');
+    let mut values = quoted.clone().zip(quoted.skip(1));
+    values.any(|(before, value)| {
+        ATTRIBUTES.iter().any(|it| before.ends_with(it)) && is_relative(value)
+    })
 }
 
-/// Returns whether what `text` begins with is no address with a scheme.
-fn is_relative(text: &str) -> bool {
-    let end = text.find(['"', ':', '/', '?', '#']);
-    !end.and_then(|it| text.get(it..))
+/// Returns whether `address` has no scheme.
+fn is_relative(address: &str) -> bool {
+    let end = address.find([':', '/', '?', '#']);
+    !end.and_then(|it| address.get(it..))
         .is_some_and(|it| it.starts_with(':'))
 }
 

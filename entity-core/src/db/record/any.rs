@@ -43,9 +43,14 @@ pub(crate) trait AnyRecord: Send + Sync {
     ) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Returns `record` as one of the type `T`, which it is.
-fn as_type<T: Record>(record: Option<&dyn AnyRecord>) -> Option<&T> {
-    record?.any().downcast_ref()
+/// Returns `record` as one of the type `T`.
+///
+/// # Errors
+/// Returns an error if it is of another type: a defect of the service. It must not pass for none.
+fn as_type<T: Record>(record: Option<&dyn AnyRecord>) -> Result<Option<&T>> {
+    let mistaken = || Error::internal("a record is of another type");
+    let cast = record.map(|it| it.any().downcast_ref().ok_or_else(mistaken));
+    cast.transpose()
 }
 
 impl<T: Record> AnyRecord for T {
@@ -99,14 +104,14 @@ impl<T: Record> AnyRecord for T {
         cx: &'a Context,
         before: Option<&'a dyn AnyRecord>,
     ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(Record::settle(self, cx, as_type(before)))
+        Box::pin(async move { Record::settle(self, cx, as_type(before)?).await })
     }
     fn store_children<'a>(
         &'a self,
         cx: &'a Context,
         former: Option<&'a dyn AnyRecord>,
     ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(Record::store_children(self, cx, as_type(former)))
+        Box::pin(async move { Record::store_children(self, cx, as_type(former)?).await })
     }
 }
 

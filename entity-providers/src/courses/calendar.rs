@@ -15,7 +15,7 @@ pub(crate) mod view;
 mod write;
 
 use chrono::TimeDelta;
-use entity_core::db::{Sight, Telling};
+use entity_core::db::{Migration, Sight, Telling};
 use entity_core::file::Files;
 use entity_core::recurrence::{self, FIRST_DAY, LAST_DAY, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
@@ -190,7 +190,14 @@ pub struct CalendarEvent {
     pub is_computed: bool,
 }
 
-entity_core::register!(CalendarEvent, demo = demo::fill);
+entity_core::register!(CalendarEvent, migrations(IN_ORDER), demo = demo::fill);
+
+/// The events of a site that begin next are found without those before them, and what is over without reading its row.
+const IN_ORDER: Migration = Migration::of_tables(
+    "calendar_event_in_order",
+    &["CREATE INDEX calendar_event_in_order \
+       ON calendar_event (site_id, first_time, event_id, over_at)"],
+);
 
 impl CalendarEvent {
     pub(crate) fn start(&self) -> DateTimeUtc {

@@ -8,11 +8,12 @@ use entity_core::{Context, Error, ErrorKind, Page, Result, Search, Window, gate}
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::courses::announcement::view::{AnnouncementView, newest};
+use crate::courses::announcement::view::{self as announcements, AnnouncementView};
 use crate::courses::announcement::{Announcement, MOTD_SITE};
-use crate::courses::assignment::view::{AssignmentView, due_next};
-use crate::courses::calendar::view::{EventView, next};
-use crate::courses::gradebook::view::{GradeView, Order, own};
+use crate::courses::assignment::view::{self as assignments, AssignmentView};
+use crate::courses::calendar::view::{self as calendar, EventView};
+use crate::courses::gradebook::view::{self as grades, GradeView, Order};
+use crate::people::site::OwnSites;
 use crate::people::user::{User, is_caller};
 
 const OF_USER: Endpoint = Endpoint::get("/api/users/{userId}/dashboard", "readDashboardOfUser")
@@ -32,6 +33,13 @@ const MOST_ENTRIES: Window = Window {
 };
 /// The number of lists, which share the size of an answer: five that are told, and the messages of the day.
 const LISTS: usize = 6;
+/// The tools that show more of what the lists have.
+const TOOLS: [&str; 4] = [
+    announcements::TOOL,
+    assignments::TOOL,
+    calendar::TOOL,
+    grades::TOOL,
+];
 /// The lists that clients can arrange, in their order.
 const WIDGETS: [&str; 4] = ["announcements", "assignments", "calendar", "grades"];
 
@@ -101,10 +109,11 @@ async fn of_user(cx: &Context, call: Call) -> Result<Dashboard> {
 
 async fn of_caller(cx: &Context) -> Result<Dashboard> {
     let user = gate::read::<User>(cx, cx.user_id()?).await?;
-    let (announcements, _) = newest(cx, MOST_ENTRIES).await?;
-    let events = next(cx, MOST_ENTRIES.limit).await?;
-    let assignments = due_next(cx, MOST_ENTRIES).await?;
-    let (grades, _) = own(cx, Order::LastGraded, MOST_ENTRIES).await?;
+    let own = OwnSites::of_caller(cx, &TOOLS).await?;
+    let (announcements, _) = announcements::newest(cx, &own, MOST_ENTRIES).await?;
+    let events = calendar::next(cx, &own, MOST_ENTRIES.limit).await?;
+    let assignments = assignments::due_next(cx, &own, MOST_ENTRIES).await?;
+    let (grades, _) = grades::own(cx, &own, Order::LastGraded, MOST_ENTRIES).await?;
     Ok(Dashboard {
         given_name: user.first_name,
         motd: messages_of_the_day(cx).await?,

@@ -321,12 +321,22 @@ impl Authorizer for RoleAuthorizer {
         let grants = self.grants(cx).await?;
         let ids: Vec<&str> = standing.members.keys().map(String::as_str).collect();
         let sites = self.sites(cx, &ids).await?;
-        let mut held: Vec<String> = sites
-            .iter()
-            .filter_map(|it| (**it).as_ref())
-            .filter(|it| is_held(rights(Some(&standing), it, &grants), it, function))
-            .map(|it| it.id.clone())
-            .collect();
+        // Most sites have the roles of a template, and most people one role in them: what these hold is asked once.
+        let mut last: Option<(&HashSet<String>, bool)> = None;
+        let mut held = Vec::new();
+        for site in sites.iter().filter_map(|it| (**it).as_ref()) {
+            let Some(rights) = rights(Some(&standing), site, &grants) else {
+                continue;
+            };
+            let is_held = match last {
+                Some((known, is_held)) if std::ptr::eq(known, rights) => is_held,
+                _ => is_held(Some(rights), site, function),
+            };
+            last = Some((rights, is_held));
+            if is_held {
+                held.push(site.id.clone());
+            }
+        }
         held.sort_unstable();
         Ok(Scope::Sites(held))
     }

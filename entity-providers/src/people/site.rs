@@ -31,7 +31,7 @@ use crate::storage::db::site as table;
 pub(crate) use id::claim_ids;
 pub use parts::{Group, Owner, PageReference};
 pub(crate) use pinned::write_placement;
-pub use pinned::{PinnedSites, SiteName};
+pub use pinned::{OwnSites, PinnedSites, SiteName};
 
 /// The provider of sites.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Announcement;
-use crate::people::site::{PinnedSites, SiteName};
+use crate::people::site::{OwnSites, PinnedSites, SiteName};
+
+pub(crate) const TOOL: &str = "sakai.announcements";
 
 const MINE: Endpoint = Endpoint::get("/api/users/me/announcements", "listMyNews")
     .doc("The announcements of the caller's pinned sites.")
@@ -64,7 +66,8 @@ pub(crate) struct AnnouncementView {
 
 pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<News>> {
     let window = call.window()?;
-    let (page, sites) = newest(cx, window).await?;
+    let own = OwnSites::of_caller(cx, &[TOOL]).await?;
+    let (page, sites) = newest(cx, &own, window).await?;
     let sites = sites.into_names();
     Part::of(cx, page, window, |announcements| News {
         announcements,
@@ -75,9 +78,10 @@ pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<News>> {
 /// Returns a part of the announcements of the caller's pinned sites, newest first, and these sites.
 pub(crate) async fn newest(
     cx: &Context,
+    own: &OwnSites<'_>,
     window: Window,
 ) -> Result<(Page<AnnouncementView>, PinnedSites)> {
-    let sites = PinnedSites::of_caller(cx, "annc.read", "sakai.announcements").await?;
+    let sites = own.pinned(cx, "annc.read", TOOL).await?;
     let mut search = Search::part(window);
     search.narrow_to_sites::<Announcement>(sites.ids())?;
     let page = gate::list::<Announcement>(cx, search).await?.map(|it| {

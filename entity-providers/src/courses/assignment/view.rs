@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Assignment, READ};
-use crate::people::site::PinnedSites;
+use crate::people::site::OwnSites;
 
 /// The tool whose path views link to.
-const TOOL: &str = "sakai.assignment.grades";
+pub(crate) const TOOL: &str = "sakai.assignment.grades";
 
 /// One assignment on the dashboard.
 #[derive(Debug, Serialize, JsonSchema, View)]
@@ -56,8 +56,12 @@ pub(crate) async fn due_outside_of_calendars(
 }
 
 /// Returns the assignments of the caller's sites that are due next, the first of them first.
-pub(crate) async fn due_next(cx: &Context, window: Window) -> Result<Page<AssignmentView>> {
-    let sites = PinnedSites::all_of_caller(cx, READ, TOOL).await?;
+pub(crate) async fn due_next(
+    cx: &Context,
+    own: &OwnSites<'_>,
+    window: Window,
+) -> Result<Page<AssignmentView>> {
+    let sites = own.all(cx, READ, TOOL).await?;
     let mut search = Search::part(window);
     search.narrow_to_sites::<Assignment>(sites.ids())?;
     search.narrow(Assignment::FIELD.due_time.gte(cx.now()));

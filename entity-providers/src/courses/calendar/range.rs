@@ -3,6 +3,9 @@
 //! How much work an occurrence is depends on what others have stored. So the steps of all rules together are bounded for
 //! each request, and no thread that serves others takes them.
 
+#[cfg(test)]
+mod tests;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::engine::Reading;
 use entity_core::recurrence::{self, MOST_STEPS, Range};
@@ -100,25 +103,42 @@ impl Stretch {
 /// Returns the first `limit` occurrences of events of these sites that are not over and begin within `period`, in order of
 /// time. Of more events than a list looks at, those that first begin last are passed over: a look ahead has no range
 /// that its reader could shorten.
+///
+/// Of what begins from now on, the first few events have the first occurrences, unless some of these were taken out.
 pub(crate) async fn next(
     cx: &Context,
     sites: Vec<String>,
     period: TimeDelta,
     limit: u64,
 ) -> Result<Page<CalendarEvent>> {
-    let range = Range {
-        from: cx.now(),
-        to: cx.now() + period,
-    };
-    let mut search = stored_in(Search::all(), range);
-    search.narrow_to_sites::<CalendarEvent>(sites)?;
-    let page = gate::list::<CalendarEvent>(cx, search).await?;
+    let now = cx.now();
     let whole = Stretch {
-        range,
+        range: Range {
+            from: now,
+            to: now + period,
+        },
         is_first: true,
     };
-    let part = part(cx, page.items, whole, (0, limit)).await?;
-    Ok(part.page)
+    let mut all = stored_in(Search::all(), whole.range);
+    all.narrow_to_sites::<CalendarEvent>(sites)?;
+    let (mut begun, mut soon) = (all.clone(), all.clone());
+    begun.narrow(CalendarEvent::FIELD.first_time.lt(now));
+    soon.narrow(CalendarEvent::FIELD.first_time.gte(now));
+    soon.limit = limit.saturating_add(1);
+
+    let mut events = gate::list::<CalendarEvent>(cx, begun).await?.items;
+    let soon = gate::list::<CalendarEvent>(cx, soon).await?;
+    events.extend(soon.items);
+    let last = events.last().filter(|_| soon.has_more);
+    // What begins at the same instant as the last one comes behind it.
+    let end = last.map(|it| it.start() + TimeDelta::milliseconds(1));
+    let known = end.map_or(whole, |it| whole.until(it));
+    let page = part(cx, events, known, (0, limit)).await?.page;
+    if page.has_more || page.places.end().is_some() || end.is_none() {
+        return Ok(page);
+    }
+    let events = gate::list::<CalendarEvent>(cx, all).await?.items;
+    Ok(part(cx, events, whole, (0, limit)).await?.page)
 }
 
 /// Occurrences, and whether the search for them was broken off because it took too many steps.

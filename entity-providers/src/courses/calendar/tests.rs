@@ -19,7 +19,7 @@ fn at(text: &str) -> DateTimeUtc {
     text.parse().unwrap()
 }
 
-async fn make(bed: &Testbed, fields: Value) -> Value {
+pub(super) async fn make(bed: &Testbed, fields: Value) -> Value {
     let mut all = json!({"siteId": BIOLOGY, "title": "Daily", "firstTime": "2026-11-25T10:00:00Z",
         "duration": 3_600_000, "recurrenceRule": "FREQ=DAILY;COUNT=4", "timeZone": "Europe/Berlin"});
     all.as_object_mut()

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CalendarEvent, READ, range};
-use crate::people::site::{PinnedSites, SiteName};
+use crate::people::site::{OwnSites, PinnedSites, SiteName};
 
 /// The tool to which events lead.
-const TOOL: &str = "sakai.schedule";
+pub(crate) const TOOL: &str = "sakai.schedule";
 const FROM: &str = "The first day, such as 2026-11-21; without any day, the list is of a year before and after now.";
 const TO: &str = "The last day.";
 
@@ -136,11 +136,13 @@ pub(crate) struct RecurrenceView {
 }
 
 pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<Agenda>> {
-    agenda(cx, &call, PinnedSites::all_of_caller(cx, READ, TOOL).await?).await
+    let own = OwnSites::of_caller(cx, &[TOOL]).await?;
+    agenda(cx, &call, own.all(cx, READ, TOOL).await?).await
 }
 
 async fn pinned(cx: &Context, call: Call) -> Result<Part<Agenda>> {
-    agenda(cx, &call, PinnedSites::of_caller(cx, READ, TOOL).await?).await
+    let own = OwnSites::of_caller(cx, &[TOOL]).await?;
+    agenda(cx, &call, own.pinned(cx, READ, TOOL).await?).await
 }
 
 async fn agenda(cx: &Context, call: &Call, sites: PinnedSites) -> Result<Part<Agenda>> {
@@ -176,8 +178,8 @@ async fn views(
 }
 
 /// Returns the next `limit` events of the caller's sites within a year, in order of time.
-pub(crate) async fn next(cx: &Context, limit: u64) -> Result<Page<EventView>> {
-    let sites = PinnedSites::all_of_caller(cx, READ, TOOL).await?;
+pub(crate) async fn next(cx: &Context, own: &OwnSites<'_>, limit: u64) -> Result<Page<EventView>> {
+    let sites = own.all(cx, READ, TOOL).await?;
     let page = range::next(cx, sites.ids(), YEAR, limit).await?;
     Ok(page.map(|it| EventView::shown(it, &sites)))
 }

@@ -11,7 +11,7 @@ use super::{GradeRow, Gradebook};
 use crate::people::user::NAME_OR_NOTHING;
 
 /// The tool whose place in a site says that the site has a gradebook, even an empty one.
-pub(super) const TOOL: &str = "sakai.gradebookng";
+pub(crate) const TOOL: &str = "sakai.gradebookng";
 
 /// A site with a gradebook.
 #[derive(Clone, Debug)]

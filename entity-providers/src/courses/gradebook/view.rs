@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::audience::{Audience, MEMBER, sees_grades, write_classes};
 use super::course;
-use super::grades::TOOL;
+pub(crate) use super::grades::TOOL;
 use super::marking::{self, Mark};
 use super::result::{self, CourseGradeView};
-use crate::people::site::{PinnedSites, SiteName, address, write_placement};
+use crate::people::site::{OwnSites, PinnedSites, SiteName, address, write_placement};
 
 const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/grades", "listGradesOfSite")
     .doc("The gradebook items of a site with the caller's scores, and the caller's course grade.")
@@ -201,7 +201,8 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteGrades>> {
 
 async fn mine(cx: &Context, call: Call) -> Result<Part<MyGrades>> {
     let window = call.window()?;
-    let (page, pinned) = own(cx, Order::BySite, window).await?;
+    let sites = OwnSites::of_caller(cx, &[TOOL]).await?;
+    let (page, pinned) = own(cx, &sites, Order::BySite, window).await?;
     let sites = pinned.into_names();
     Part::of(cx, page, window, |grades| MyGrades { grades, sites })
 }
@@ -209,10 +210,11 @@ async fn mine(cx: &Context, call: Call) -> Result<Part<MyGrades>> {
 /// Returns a part of the items of the caller's pinned sites, and these sites.
 pub(crate) async fn own(
     cx: &Context,
+    sites: &OwnSites<'_>,
     order: Order,
     window: Window,
 ) -> Result<(Page<GradeView>, PinnedSites)> {
-    let pinned = PinnedSites::of_caller(cx, MEMBER, TOOL).await?;
+    let pinned = sites.pinned(cx, MEMBER, TOOL).await?;
     let ids = pinned.ids();
     let mut seen = Audience::of_own_sites(cx).await?;
     seen.retain(|it| ids.contains(&it.0));

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{READ, numbers};
-use crate::people::site::{PinnedSites, SiteName, address};
+use crate::people::site::{OwnSites, PinnedSites, SiteName, address};
 
 /// The tool with the forums of a site.
 const FORUMS: &str = "sakai.forums";
@@ -69,8 +69,9 @@ struct SiteForums {
 }
 
 async fn mine(cx: &Context, _call: Call) -> Result<Summary> {
-    let sites = PinnedSites::of_caller(cx, READ, FORUMS).await?;
-    let messages = PinnedSites::of_caller(cx, READ, MESSAGES).await?;
+    let own = OwnSites::of_caller(cx, &[FORUMS, MESSAGES]).await?;
+    let sites = own.pinned(cx, READ, FORUMS).await?;
+    let messages = own.pinned(cx, READ, MESSAGES).await?;
     Ok(Summary {
         forums: news(cx, &sites, &messages).await?,
         sites: sites.into_names(),

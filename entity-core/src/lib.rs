@@ -184,6 +184,7 @@ pub mod engine {
     pub(crate) mod given_back;
     pub(crate) mod hold;
     pub mod leads;
+    pub mod menu;
     pub(crate) mod offer;
     pub mod options;
     #[doc(hidden)]
@@ -227,7 +228,7 @@ pub use contract::{
 };
 #[doc(hidden)]
 pub use engine::probe;
-pub use engine::{leads, options};
+pub use engine::{leads, menu, options};
 pub use model::{file, lines, measure, schema, shape, wire};
 pub use words::{recurrence, token, unit};
 

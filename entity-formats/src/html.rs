@@ -13,6 +13,7 @@ mod form;
 mod frame;
 mod list;
 mod pivot;
+mod place;
 pub mod portal;
 mod problem;
 mod query;

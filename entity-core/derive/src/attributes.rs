@@ -24,6 +24,8 @@ pub(crate) struct TypeAttributes {
     pub(crate) is_unlisted: bool,
     /// True if an entity counts for the account that made it.
     pub(crate) maker_pays: bool,
+    /// The tool of a site that shows the entities.
+    pub(crate) tool: Option<LitStr>,
     pub(crate) is_migrated: bool,
     /// The columns that the type had and that the service removes.
     pub(crate) dropped: Vec<LitStr>,
@@ -149,6 +151,7 @@ impl TypeAttributes {
             "removal" => self.removal = Some(meta.value()?.parse()?),
             "asked" => self.asked = Some(meta.value()?.parse()?),
             "told_once" => self.told_once = Some(meta.value()?.parse()?),
+            "tool" => self.tool = Some(meta.value()?.parse()?),
             "own" => self.own = Some(meta.value()?.parse()?),
             "plural" => self.plural = Some(meta.value()?.parse()?),
             "singular" => self.singular = Some(meta.value()?.parse()?),

@@ -70,6 +70,7 @@ use crate::field::Fields;
 /// | `removal = path` | a `fn(&Self, caller: Option<&str>) -> &'static str`: what pages call it when the caller, an internal id, deletes the entity, such as `Leave the course` |
 /// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
 /// | `own = "me"` | where callers find what is their own, below the prefix; empty for the list itself. The start page leads there |
+/// | `tool = "example.loans"` | the tool of a site that shows the entities: where a site has it, the menu of the site leads to their list. Without it, the tool is called as the prefix |
 /// | `unlisted` | the list of all is for few: pages do not lead to it |
 /// | `unarchived` | the rows are no part of the archive of their site: those that only people here can use |
 /// | `plural = "People"` | the label for several entities; without it, the label is made from the prefix |

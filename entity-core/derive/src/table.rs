@@ -51,6 +51,7 @@ pub(crate) fn implement(
     let plural = attributes.plural.iter().map(some);
     let singular = attributes.singular.iter().map(some);
     let own = attributes.own.iter().map(some);
+    let tool = attributes.tool.iter();
     let verbs = attributes
         .verbs
         .iter()
@@ -81,6 +82,7 @@ pub(crate) fn implement(
             const PREFIX: &'static str = #prefix;
             #(const PLURAL: ::std::option::Option<&'static str> = #plural;)*
             #(const OWN: ::std::option::Option<&'static str> = #own;)*
+            #(const TOOL: &'static str = #tool;)*
             #(const SINGULAR: ::std::option::Option<&'static str> = #singular;)*
             const ACCESS: ::entity_core::Access = #access;
             const FOR_HOLDERS: &'static [&'static str] = &[#(#for_holders),*];

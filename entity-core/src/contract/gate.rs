@@ -20,7 +20,7 @@ use crate::model::any_entity::AnyEntity;
 use crate::words::error::Result;
 use crate::words::reference::Reference;
 
-pub(crate) use needs::admit;
+pub(crate) use needs::{admit, may_meet};
 pub use needs::{demand_in_site, holds};
 
 use items::is_granted;

@@ -37,6 +37,10 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// start page of the portal leads there.
     const OWN: Option<&'static str> = None;
 
+    /// The tool of a site that shows the entities, such as `example.loans`: where a site has it, the menu of the site leads to
+    /// their list. Without one, the tool is called as the prefix.
+    const TOOL: &'static str = Self::PREFIX;
+
     /// The plural name of the type, such as `People`: the heading of its list. Without one, it is derived from the
     /// prefix: `poll` → `Polls`.
     const PLURAL: Option<&'static str> = None;

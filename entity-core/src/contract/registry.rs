@@ -36,6 +36,8 @@ pub struct Route {
     pub prefix: &'static str,
     /// The path below the prefix at which callers find what is their own.
     pub(crate) own: Option<&'static str>,
+    /// The tool of a site that shows the entities.
+    pub tool: &'static str,
     /// True if pages do not lead to the list of all entities.
     pub is_unlisted: bool,
     /// The kinds of events that only those are told who hold the function of this name.

@@ -174,6 +174,9 @@ pub struct Abilities {
     pub actions: Vec<Offer>,
     /// The lists of other types about this entity that the caller may open.
     pub related: Vec<Related>,
+    /// The parts of the site to which the page belongs, by the names that they have there, without those that the caller
+    /// may not open.
+    pub menu: Vec<(String, Related)>,
     /// The entities that the content refers to and that the caller may read: the path below `/direct` of each, with its
     /// title, which may be empty.
     pub readable: BTreeMap<String, String>,

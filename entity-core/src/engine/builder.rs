@@ -32,6 +32,7 @@ impl Route {
                 prefix: P::PREFIX,
                 is_unlisted: P::IS_UNLISTED,
                 own: P::OWN,
+                tool: P::TOOL,
                 for_holders: P::FOR_HOLDERS,
                 plural: P::PLURAL,
                 singular: P::SINGULAR,

@@ -20,6 +20,7 @@ use crate::contract::turn::{Turn, Turns};
 use crate::engine::atomic::Atomic;
 use crate::engine::hold::{Hold, Holders, WriteLimit};
 use crate::engine::leads;
+use crate::engine::menu;
 use crate::engine::options;
 use crate::engine::rehearsal;
 use crate::words::error::{Error, ErrorKind, Result};
@@ -461,8 +462,10 @@ fn mode_of(tries: u32) -> Mode {
 async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Reply> {
     let mut reply = perform(registry, cx, request).await?;
     if request.wants_abilities {
-        leads::add(cx, registry, &mut reply).await?;
+        let site = menu::site(cx, registry, request, &reply).await?;
+        leads::add(cx, registry, site.as_deref(), &mut reply).await?;
         options::add(cx, registry, &request.query, &mut reply.body).await?;
+        menu::add(cx, registry, site, &mut reply.abilities).await?;
     }
     Ok(reply)
 }

@@ -70,23 +70,25 @@ pub async fn is_done(cx: &Context, prefix: &str, id: &str) -> Result<Option<bool
     }
 }
 
-/// Adds to `reply` what its reader may open of all that it refers to.
-pub(crate) async fn add(cx: &Context, registry: &Registry, reply: &mut Reply) -> Result<()> {
+/// Adds to `reply` what its reader may open of all that it refers to, and of the `site` to which it belongs.
+pub(crate) async fn add(
+    cx: &Context,
+    registry: &Registry,
+    site: Option<&str>,
+    reply: &mut Reply,
+) -> Result<()> {
     let abilities = &mut reply.abilities;
-    match &reply.body {
+    abilities.readable = match &reply.body {
         Body::Entity(item) => {
             abilities.related = related(cx, registry, item).await?;
             let below = abilities.related.iter().filter_map(|it| it.first.as_ref());
             let below = below.flat_map(|it| &it.items);
             let items = std::iter::once(item).chain(below);
-            abilities.readable = readable(cx, registry, items, None).await?;
+            readable(cx, registry, items, site).await?
         }
-        Body::Collection(list) => {
-            let site = abilities.site.as_deref();
-            abilities.readable = readable(cx, registry, &list.items, site).await?;
-        }
-        _ => {}
-    }
+        Body::Collection(list) => readable(cx, registry, &list.items, site).await?,
+        _ => readable(cx, registry, [], site).await?,
+    };
     Ok(())
 }
 
@@ -133,7 +135,7 @@ async fn readable<'a>(
 /// entities belong to `item`. Each of them is tried, because a list may refuse for reasons that no need declares.
 async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<Related>> {
     let mut related = Vec::new();
-    let site = site_of(item)?;
+    let site = item.site().map(ToOwned::to_owned);
     for route in registry.routes() {
         if let Some(field) = field_of_parent(registry, route, item.prefix()) {
             // With the site, the form for a new one is filled in.
@@ -171,16 +173,6 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
         }
     }
     Ok(related)
-}
-
-/// Returns the site of `item`, if it is in one.
-fn site_of(item: &Item) -> Result<Option<String>> {
-    let Some(field) = item.schema().role(Role::Site) else {
-        return Ok(None);
-    };
-    let data = serde_json::to_value(item.data()).map_err(Error::internal)?;
-    let site = data.get(field.name).and_then(Value::as_str);
-    Ok(site.map(ToOwned::to_owned))
 }
 
 /// Returns the field by which lists of a type find the entities that belong to one of the type `parent`, if they do.
@@ -221,7 +213,7 @@ pub(crate) async fn list(
 }
 
 /// Returns whether `action` answers the caller about `id`.
-async fn is_open(
+pub(super) async fn is_open(
     cx: &Context,
     registry: &Registry,
     (route, action): (&Route, &ActionRoute),

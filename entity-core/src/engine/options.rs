@@ -160,7 +160,7 @@ async fn only(cx: &Context, prefix: &str, id: &str) -> Result<Vec<Choice>> {
 }
 
 /// Returns what is offered in `site` under this name, or of the type with this prefix.
-async fn choices(
+pub(super) async fn choices(
     cx: &Context,
     registry: &Registry,
     name: &str,

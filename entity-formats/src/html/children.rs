@@ -9,8 +9,8 @@ use entity_core::reply::{Collection, Item, Related};
 use entity_core::schema::{Field, Kind, Role, Schema, Writable};
 use serde_json::{Map, Value};
 
-use super::entity::href_of;
 use super::list::{self, Table};
+use super::place::href_of;
 use super::shown::{SanitizedHtml, Shown};
 use crate::render::tree;
 

@@ -1,19 +1,18 @@
 //! The page of one entity.
 
 use askama::Template;
+use entity_core::Verb;
 use entity_core::format::View;
-use entity_core::reply::{Item, Offer, Related};
+use entity_core::reply::{Item, Offer};
 use entity_core::schema::{Field, Kind, Role, Writable};
-use entity_core::{Verb, encode_segment};
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_asking};
 use super::children::{Children, List};
 use super::frame::Frame;
-use super::list::this_month;
-use super::query::Query;
-use super::shown::{SanitizedHtml, Shown, instant, is_nameless};
-use super::words::{label_of, prose};
+use super::place::near;
+use super::shown::{SanitizedHtml, Shown, instant};
+use super::words::{is_nameless, is_usual, label_of, prose};
 use super::{label, reference};
 use crate::render::json::METADATA;
 
@@ -127,7 +126,10 @@ impl<'a> EntityPage<'a> {
             return;
         }
         let fields = item.schema().fields;
-        if is_said_elsewhere(field, value, fields, entity)
+        let is_frame = field.role == Some(Role::Site) && self.frame.course.is_some();
+        if is_frame
+            || is_usual(field, value)
+            || is_said_elsewhere(field, value, fields, entity)
             || reference::is_naming(name, fields, entity, view.registry)
         {
             return;
@@ -143,7 +145,7 @@ impl<'a> EntityPage<'a> {
             _ => {
                 let is_aside = is_for_few(field)
                     || is_bulky(value)
-                    || is_nameless(value)
+                    || (is_nameless(value) && !reference::is_named(field, entity, view))
                     || reference::is_opaque(field, entity, view);
                 let shown = match value {
                     Value::String(text) if is_aside => Shown::of_text(text),
@@ -203,29 +205,6 @@ fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> boo
             doc: prose(offer.doc, offer.asks),
         })
         .collect()
-}
-
-/// The address of the page of a list of what an entity is about.
-pub(super) fn href_of(list: &Related) -> String {
-    let segments = list.segments.iter().map(String::as_str);
-    let segments = std::iter::once(list.prefix).chain(segments);
-    let path: Vec<_> = segments.map(encode_segment).collect();
-    let path = format!("/direct/{}.html", path.join("/"));
-    let query = list.query.iter();
-    let query = query.fold(Query::default(), |all, (name, value)| {
-        all.with(name, value.clone())
-    });
-    query.behind(&path)
-}
-
-/// The address of the page of a list: of this month, where it goes by days.
-fn near(list: &Related, view: &View<'_>) -> String {
-    let href = href_of(list);
-    let name = list.segments.first().map_or("", String::as_str);
-    match this_month(list.prefix, name, view) {
-        Some(days) if list.query.is_empty() => format!("{href}?{days}"),
-        _ => href,
-    }
 }
 
 /// The lists of other types that are about `item`, that the reader may open and that the page does not show.

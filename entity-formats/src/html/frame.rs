@@ -1,16 +1,20 @@
 //! The frame of every page: head, navigation, foot.
 
-use entity_core::engine::DirectPath;
 use entity_core::format::{Format, View};
-use entity_core::reply::Body;
-use entity_core::{Need, Reference, Registry, Verb, encode_segment};
+use entity_core::reply::{Body, Related};
+use entity_core::{Need, Reference, Registry, encode_segment, menu};
 
+use super::place::{href_of, near};
+
+use crate::input::form::write_pairs;
 use crate::render::calendar;
 use crate::render::paging::{list_url, view_url_with_query};
 
 /// The frame of a page.
 pub(super) struct Frame<'a> {
     pub(super) title: String,
+    /// The words above the page, where they are fewer than the title: the course beside it says the rest.
+    heading: Option<String>,
     /// What the title of the window says besides.
     pub(super) state: Option<&'static str>,
     registry: &'a Registry,
@@ -18,6 +22,10 @@ pub(super) struct Frame<'a> {
     pub(super) said: Option<String>,
     pub(super) user: Option<&'a str>,
     pub(super) csrf_token: Option<&'a str>,
+    /// The course, or another site, to which the page belongs.
+    pub(super) course: Option<Course>,
+    /// The address at which one logs in, and from which one is led back.
+    pub(super) log_in: String,
     /// The pages above this one, from the start page on.
     pub(super) crumbs: Vec<Crumb>,
     /// The same in other formats, feeds among them.
@@ -31,6 +39,28 @@ fn said(shown: Option<(&str, &str)>, view: &View<'_>) -> Option<String> {
     let said = view.abilities.said.as_ref()?;
     let kind = view.registry.singular(&said.about).to_lowercase();
     Some(said.told(shown, &format!("this {kind}")))
+}
+
+/// A site, as the frame of each of its pages shows it.
+pub(super) struct Course {
+    pub(super) href: String,
+    pub(super) title: String,
+    /// True if the page is its own.
+    is_home: bool,
+    /// Its letters, which stand beside its title.
+    pub(super) letters: String,
+    /// Its colour, of eight.
+    pub(super) hue: u8,
+    /// Its parts, the first of which is its own page.
+    pub(super) parts: Vec<Part>,
+}
+
+/// An entry of the menu of a site.
+pub(super) struct Part {
+    pub(super) href: String,
+    pub(super) label: String,
+    /// True if it is the page itself, or leads to it.
+    pub(super) is_current: bool,
 }
 
 /// A page above this one.
@@ -53,11 +83,14 @@ impl<'a> Frame<'a> {
     pub(super) fn new(title: impl Into<String>, view: &View<'a>) -> Self {
         Self {
             title: title.into(),
+            heading: None,
             state: None,
             registry: view.registry,
             said: said(None, view),
             user: view.user,
             csrf_token: view.csrf_token,
+            course: Course::of(view),
+            log_in: log_in(view),
             crumbs: vec![Crumb {
                 href: "/portal".to_owned(),
                 label: match view.user {
@@ -68,6 +101,29 @@ impl<'a> Frame<'a> {
             formats: Vec::new(),
             paging: Vec::new(),
         }
+    }
+
+    /// The words above the page.
+    pub(super) fn heading(&self) -> &str {
+        self.heading.as_deref().unwrap_or(&self.title)
+    }
+
+    /// The page shows entities of the type `prefix` in the course, if it is in one: it is called as the part of the course is.
+    pub(super) fn of_part(mut self, prefix: &str) -> Self {
+        if let Some(course) = &self.course {
+            let mut parts = course.parts.iter();
+            let part = parts.find(|it| it.is_current).map(|it| it.label.clone());
+            self.heading = Some(part.unwrap_or_else(|| self.registry.plural(prefix)));
+        }
+        self
+    }
+
+    /// The page above this one that a page in a course leads to: none above its parts.
+    pub(super) fn up(&self) -> Option<&Crumb> {
+        let is_home = self.course.as_ref().is_some_and(|it| it.is_home);
+        self.crumbs
+            .last()
+            .filter(|_| self.heading.is_none() && !is_home)
     }
 
     /// The page shows an entity of the type `prefix`, whose title it has.
@@ -151,15 +207,69 @@ impl<'a> Frame<'a> {
     }
 }
 
+impl Course {
+    /// The site to which the page belongs, if the reader may open it.
+    fn of(view: &View<'_>) -> Option<Self> {
+        let site = view.abilities.site.as_deref()?;
+        let path = Reference::entity("site", site).path();
+        let title = view.abilities.readable.get(&path)?.clone();
+        let prefix = view.path.split('/').nth(1).unwrap_or_default();
+        let href = format!("/direct{path}.html");
+        let own = Part {
+            href: href.clone(),
+            label: "Overview".to_owned(),
+            is_current: view.path == path,
+        };
+        let part = |(label, list): &(String, Related)| Part {
+            href: near(list, view),
+            label: label.clone(),
+            is_current: list.prefix == prefix,
+        };
+        Some(Self {
+            href,
+            is_home: view.path == path,
+            letters: letters(&title),
+            hue: hue(site),
+            parts: std::iter::once(own)
+                .chain(view.abilities.menu.iter().map(part))
+                .collect(),
+            title,
+        })
+    }
+}
+
+/// The address of the page to log in, from which one comes back to where one was.
+pub(super) fn log_in(view: &View<'_>) -> String {
+    let has_own_root = ["/portal", "/access"]
+        .iter()
+        .any(|it| view.path.starts_with(it));
+    let page = match has_own_root {
+        true => view.path.to_owned(),
+        false => view_url_with_query(view, "html").replacen(view.base_url, "", 1),
+    };
+    format!("/portal/xlogin?{}", write_pairs([("to", page.as_str())]))
+}
+
+/// The first letters of the first two words: `Biology 101` → `B1`.
+fn letters(title: &str) -> String {
+    let words = title.split_whitespace().take(2);
+    let first = words.filter_map(|it| it.chars().find(|it| it.is_alphanumeric()));
+    first.flat_map(char::to_uppercase).collect()
+}
+
+/// One of eight colours, always the same for an id.
+fn hue(id: &str) -> u8 {
+    id.bytes()
+        .fold(0_u8, |sum, it| sum.wrapping_mul(31).wrapping_add(it))
+        % 8
+        + 1
+}
+
 /// The address of the list of the entities of the type `prefix` in `site`, if the type has one.
 fn list_of_site(registry: &Registry, prefix: &str, site: &str) -> Option<String> {
-    let route = registry.route(prefix)?;
-    let action = route.actions.iter().find(|it| {
-        let is_list = it.is_searched() && it.verb == Verb::Get && !it.is_on_entity;
-        is_list && matches!(it.arguments.as_slice(), [only] if only.name == "siteId")
-    })?;
-    let path = DirectPath::new(prefix, [action.name.to_owned(), site.to_owned()]);
-    Some(format!("/direct{path}.html"))
+    menu::part(registry.route(prefix)?, site)
+        .as_ref()
+        .map(href_of)
 }
 
 /// Returns whether the reader, who is logged in if `is_known`, may open the list of the type `prefix`, as far as that is known

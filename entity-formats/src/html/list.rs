@@ -13,7 +13,6 @@ use entity_core::{Reference, Result, encode_segment};
 use serde_json::Value;
 
 use self::agenda::Agenda;
-pub(super) use self::agenda::this_month;
 use self::column::{is_needed, site_of};
 use self::filter::Filter;
 pub(super) use self::table::Table;
@@ -22,9 +21,8 @@ use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
 use super::frame::Frame;
 use super::query::Query;
-use super::shown::has_uuid;
 use super::subscribe::Subscribe;
-use super::words::prose;
+use super::words::{has_uuid, prose};
 use crate::{paging_links, render::tree, words::title};
 
 /// A list.
@@ -76,7 +74,7 @@ impl<'a> ListPage<'a> {
             frame = frame.below_type(collection.prefix);
         }
         frame.paging = paging_links(collection, view, Some("html"));
-        frame
+        frame.of_part(collection.prefix)
     }
 
     /// The page of `collection`, whose entities have the fields in `trees`.

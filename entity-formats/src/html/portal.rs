@@ -86,6 +86,8 @@ struct Entry<'a> {
 struct LogInPage<'a> {
     frame: Frame<'a>,
     eid: &'a str,
+    /// The page from which one came, and to which one is led.
+    to: Option<&'a str>,
     complaint: Option<String>,
 }
 
@@ -163,18 +165,29 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Writes the page on which people log in: with the name that was sent and with the reason of the refusal, if a login
-/// was refused.
+/// The form to log in, as it was sent before, if a login was refused, and the page to which it leads.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogIn<'a> {
+    /// The name that was sent.
+    pub eid: &'a str,
+    /// The path of the page from which one came, and to which one is led; without one, to the start page.
+    pub to: Option<&'a str>,
+    /// The reason of the refusal.
+    pub refusal: Option<&'a str>,
+}
+
+/// Writes the page on which people log in.
 ///
 /// # Errors
 /// Returns an error if the page can't be written.
-pub fn log_in_page(eid: &str, refusal: Option<&str>, view: &View<'_>) -> Result<Vec<u8>> {
+pub fn log_in_page(sent: LogIn<'_>, view: &View<'_>) -> Result<Vec<u8>> {
     let mut frame = Frame::new("Log in", view);
-    frame.state = refusal.map(|_| "Not accepted");
+    frame.state = sent.refusal.map(|_| "Not accepted");
     super::write(&LogInPage {
         frame,
-        eid,
-        complaint: refusal.map(sentence),
+        eid: sent.eid,
+        to: sent.to,
+        complaint: sent.refusal.map(sentence),
     })
 }
 

@@ -5,7 +5,7 @@ use entity_core::ErrorKind;
 use entity_core::engine::OUTCOME_UNKNOWN;
 use entity_core::format::{Problem, View};
 
-use super::frame::Frame;
+use super::frame::{Frame, log_in};
 use super::sentence;
 
 /// An error.
@@ -23,7 +23,7 @@ pub(super) struct ProblemPage<'a> {
 /// A way out.
 struct Remedy {
     before: &'static str,
-    link: Option<(&'static str, &'static str)>,
+    link: Option<(String, &'static str)>,
 }
 
 impl<'a> ProblemPage<'a> {
@@ -34,7 +34,7 @@ impl<'a> ProblemPage<'a> {
             message: sentence(&problem.message),
             timestamp: &problem.timestamp,
             request_id: &problem.request_id,
-            remedy: remedy(problem),
+            remedy: remedy(problem, view),
         }
     }
 }
@@ -58,7 +58,7 @@ fn heading(kind: ErrorKind) -> &'static str {
     }
 }
 
-fn remedy(problem: &Problem) -> Option<Remedy> {
+fn remedy(problem: &Problem, view: &View<'_>) -> Option<Remedy> {
     let text = |before| Some(Remedy { before, link: None });
     if problem.code == Some(OUTCOME_UNKNOWN) {
         return text("Look whether what you sent has arrived, before you send it again.");
@@ -66,7 +66,7 @@ fn remedy(problem: &Problem) -> Option<Remedy> {
     match problem.kind {
         ErrorKind::Unauthenticated => Some(Remedy {
             before: "This is for people with an account.",
-            link: Some(("/direct/session/new.html", "Log in")),
+            link: Some((log_in(view), "Log in")),
         }),
         ErrorKind::BadRequest | ErrorKind::Unprocessable => {
             text("Go back, correct what was sent, and send it again.")

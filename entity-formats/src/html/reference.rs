@@ -24,6 +24,10 @@ impl Target<'_> {
         is_open.then(|| format!("/direct{}.html", self.path))
     }
 
+    fn is_named(&self, view: &View<'_>) -> bool {
+        self.title(view).is_some()
+    }
+
     /// What people call it, if the entity tells that or the reader may open it.
     pub(super) fn title(&self, view: &View<'_>) -> Option<String> {
         let told = view.abilities.readable.get(&self.path).cloned();
@@ -91,7 +95,13 @@ const MOST_NAMES: usize = 2;
 /// Returns whether `field` refers to something that has no name for the reader.
 pub(super) fn is_opaque(field: &Field, entity: &Map<String, Value>, view: &View<'_>) -> bool {
     let target = target(field, entity, view.registry);
-    target.is_some_and(|it| it.href(view).is_none() && it.title(view).is_none())
+    target.is_some_and(|it| !it.is_named(view))
+}
+
+/// Returns whether `field` refers to something that has a name for the reader.
+pub(super) fn is_named(field: &Field, entity: &Map<String, Value>, view: &View<'_>) -> bool {
+    let target = target(field, entity, view.registry);
+    target.is_some_and(|it| it.is_named(view))
 }
 
 /// Returns whether the field `name` only says what another field of `entity` refers to is called.

@@ -116,7 +116,7 @@ impl Complaint {
             heading: "You are not logged in any more",
             message: "Nothing was saved. The form still has what you entered: log in on another tab, then send it again."
                 .to_owned(),
-            help: Some(("/direct/session/new.html".to_owned(), "Log in")),
+            help: Some(("/portal/xlogin".to_owned(), "Log in")),
             ..Self::default()
         }
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::label;
 use super::wall_clock::WallClock;
-use super::words::{choice, word_of};
+use super::words::{choice, has_uuid, is_nameless, word_of};
 use super::{pivot, reference};
 
 /// A value, ready to be shown.
@@ -241,25 +241,6 @@ pub(super) fn is_for_programs(name: &str) -> bool {
         .iter()
         .any(|it| name.ends_with(it));
     is_address || matches!(name, "id" | "reference" | "url")
-}
-
-/// Returns whether the value says which one it is to programs alone, or each one of a list does.
-pub(super) fn is_nameless(value: &Value) -> bool {
-    match value {
-        Value::String(it) => has_uuid(it) && !is_web_address(it),
-        Value::Array(items) => !items.is_empty() && items.iter().all(is_nameless),
-        _ => false,
-    }
-}
-
-/// Returns whether there is an id in the text that no person reads: 32 hexadecimal digits with hyphens between them.
-pub(super) fn has_uuid(text: &str) -> bool {
-    let is_digit = |c: char| c.is_ascii_hexdigit() || c == '-';
-    let mut runs = text.split(|c| !is_digit(c));
-    runs.any(|run| {
-        let lengths = run.split('-').map(str::len);
-        run.len() >= 36 && lengths.collect::<Vec<_>>().ends_with(&[4, 4, 4, 12])
-    })
 }
 
 /// Returns whether a number of which nothing is declared can only be milliseconds since 1970: it has thirteen digits.

@@ -1,7 +1,8 @@
 //! The words of a type, as pages show them: for its fields, for what is in them, and what is said about them.
 
 use entity_core::schema::{Field, Kind, Role};
-use entity_core::words::label;
+use entity_core::words::{is_web_address, label};
+use serde_json::Value;
 
 /// What people are told that a field is: one that refers to a site is not its id but the site.
 pub(super) fn label_of(field: &Field) -> String {
@@ -78,6 +79,34 @@ fn told(name: &str, fields: &[Field]) -> String {
             None => name.to_owned(),
         },
     }
+}
+
+/// Returns whether the value is the one that goes without saying: no, or nothing of what is none by default.
+pub(super) fn is_usual(field: &Field, value: &Value) -> bool {
+    match value {
+        Value::Bool(it) => *it == (field.default == Some("true")),
+        Value::Number(it) => it.as_i64() == Some(0) && field.default == Some("0"),
+        _ => false,
+    }
+}
+
+/// Returns whether the value says which one it is to programs alone, or each one of a list does.
+pub(super) fn is_nameless(value: &Value) -> bool {
+    match value {
+        Value::String(it) => has_uuid(it) && !is_web_address(it),
+        Value::Array(items) => !items.is_empty() && items.iter().all(is_nameless),
+        _ => false,
+    }
+}
+
+/// Returns whether there is an id in the text that no person reads: 32 hexadecimal digits with hyphens between them.
+pub(super) fn has_uuid(text: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_hexdigit() || c == '-';
+    let mut runs = text.split(|c| !is_digit(c));
+    runs.any(|run| {
+        let lengths = run.split('-').map(str::len);
+        run.len() >= 36 && lengths.collect::<Vec<_>>().ends_with(&[4, 4, 4, 12])
+    })
 }
 
 #[cfg(test)]

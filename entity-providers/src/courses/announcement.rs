@@ -38,6 +38,7 @@ const SIGHT: Sight = Sight::All(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.announcements")]
 #[entity(prefix = "announcement", access = PublicSite("annc"), sight = SIGHT)]
 #[entity(table = "announcement", migrated, check = Self::check)]
 #[entity(join = "site s ON s.id = this.site_id")]

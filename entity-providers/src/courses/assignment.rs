@@ -110,6 +110,7 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
 )]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.assignment.grades")]
 #[entity(prefix = "assignment", table = "assignment", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]

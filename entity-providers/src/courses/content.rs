@@ -61,6 +61,7 @@ const SIGHT: Sight = Sight::All(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.resources")]
 #[entity(prefix = "content", table = "content", access = ACCESS, sight = SIGHT, plural = "Files")]
 #[entity(singular = "File")]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]

@@ -47,6 +47,7 @@ pub(crate) use self::named::{demand_item, grade};
 /// The grades of a site, as far as the caller sees them.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.gradebookng")]
 #[entity(prefix = "gradebook", plural = "Gradebook", access = Access::new(Need::Session, Need::Superuser))]
 pub struct Gradebook {
     /// The site.

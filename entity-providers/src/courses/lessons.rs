@@ -41,6 +41,7 @@ const SIGHT: Sight = Sight::Any(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.lessonbuildertool")]
 #[entity(prefix = "lessons", table = "lesson_page", access = ACCESS, sight = SIGHT)]
 #[entity(settle = Self::settle, complete = Self::complete, version = seen, plural = "Lessons")]
 #[entity(singular = "Lesson")]

@@ -51,6 +51,7 @@ const DAYS_OPEN: i64 = 7;
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.poll")]
 #[entity(prefix = "poll", table = "poll", access = ACCESS, sight = SIGHT, version = seen)]
 #[entity(check = Self::check, settle = Self::settle, complete = results::add, done = Self::is_voted)]
 #[entity(numbered, listed("voteOpen", "voteClose", "currentUserVoted"))]

@@ -93,6 +93,7 @@ const MOST_ATTEMPTS: i64 = 100;
 #[serde(rename_all = "camelCase")]
 #[entity(singular = "Quiz")]
 #[entity(maker_pays)]
+#[entity(tool = "sakai.samigo")]
 #[entity(prefix = "sam_pub", plural = "Quizzes", table = "quiz", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, done = Self::is_taken, narrow = narrow, parameters = PARAMETERS, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]

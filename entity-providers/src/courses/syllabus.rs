@@ -25,6 +25,7 @@ const SIGHT: Sight = Sight::Any(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.syllabus")]
 #[entity(prefix = "syllabus", table = "syllabus", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, plural = "Syllabus items")]
 #[entity(singular = "Syllabus item")]

@@ -17,14 +17,14 @@ const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site("site.up
 /// Declares a type of entries that have a title and an address, and an entry for the demo university.
 macro_rules! entries {
     (
-        $Entry:ident, $prefix:tt, $table:tt, $singular:tt, $plural:tt, $doc:tt, $of_site:tt,
+        $Entry:ident, $prefix:tt, $tool:tt, $table:tt, $singular:tt, $plural:tt, $doc:tt, $of_site:tt,
         demo($title:tt, $url:tt)
     ) => {
         #[doc = $doc]
         #[standard(version)]
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
         #[serde(rename_all = "camelCase")]
-        #[entity(prefix = $prefix, table = $table, access = ACCESS, check = Self::check)]
+        #[entity(prefix = $prefix, tool = $tool, table = $table, access = ACCESS, check = Self::check)]
         #[entity(singular = $singular, plural = $plural, maker_pays)]
         #[entity(
             verbs(read, list, create, update, delete),
@@ -89,6 +89,7 @@ macro_rules! entries {
 entries!(
     WebContent,
     "webcontent",
+    "sakai.iframe",
     "web_content",
     "Web page",
     "Web pages",
@@ -100,6 +101,7 @@ entries!(
 entries!(
     NewsFeed,
     "news",
+    "sakai.news",
     "news_feed",
     "News feed",
     "News feeds",

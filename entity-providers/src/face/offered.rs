@@ -1,12 +1,15 @@
-//! Options of forms: groups, roles and members of a site.
+//! Options of forms: groups, roles and members of a site, and the tools in its menu.
 
 use entity_core::options::{self, Choice};
-use entity_core::{Context, Result, gate, register_options};
+use entity_core::{Context, Result, gate, menu, register_options};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 
 use crate::people::authorizer;
 use crate::people::site::{Sites, parts};
+use crate::storage::db::{site_page, site_tool};
 
 register_options!("group", |cx, site| Box::pin(groups(cx, site)));
+register_options!(menu::TOOLS, |cx, site| Box::pin(tools(cx, site)));
 register_options!("role", |cx, site| Box::pin(roles(cx, site)));
 register_options!("member", |cx, site| Box::pin(options::listed(
     cx,
@@ -47,4 +50,28 @@ async fn visited<'a>(cx: &Context, site: Option<&'a str>) -> Result<Option<&'a s
         Err(error) if error.is_refusal() => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The tools that `site` shows, in their order, each with the title of its page.
+async fn tools(cx: &Context, site: Option<&str>) -> Result<Vec<Choice>> {
+    let Some(site) = visited(cx, site).await? else {
+        return Ok(Vec::new());
+    };
+    let pages = site_page::Entity::find().filter(site_page::Column::SiteId.eq(site));
+    let pages = pages
+        .order_by_asc(site_page::Column::Position)
+        .order_by_asc(site_page::Column::Id);
+    let pages: Vec<site_page::Model> = cx.db()?.select(&pages).await?;
+    let tools = site_tool::Entity::find().filter(site_tool::Column::SiteId.eq(site));
+    let tools = tools
+        .order_by_asc(site_tool::Column::Position)
+        .order_by_asc(site_tool::Column::Id);
+    let tools: Vec<site_tool::Model> = cx.db()?.select(&tools).await?;
+    let of_page = |page: site_page::Model| {
+        let tools = tools.iter().filter(move |it| it.page_id == page.id);
+        tools
+            .map(move |it| (it.tool_id.clone(), page.title.clone()))
+            .collect::<Vec<_>>()
+    };
+    Ok(pages.into_iter().flat_map(of_page).collect())
 }

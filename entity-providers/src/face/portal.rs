@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::engine::{DirectPath, look_up};
+use entity_core::menu;
 use entity_core::{
     Context, Entity as _, Error, ErrorKind, Need, Page, Provider as _, Reference, Registry, Result,
     Search, Window, gate,
@@ -222,31 +223,16 @@ impl Place {
     }
 
     /// Returns the page with the data of the tool `tool_id` of the site `site_id`, if tools of this kind have data.
-    fn of_tool(tool_id: &str, site_id: &str) -> Option<Self> {
-        let of_action = |prefix, action| Some(Self::of_path(prefix, &[action, site_id]));
-        let of_list = |prefix| {
-            Some(Self {
-                query: vec![("siteId".to_owned(), site_id.to_owned())],
-                ..Self::of_path(prefix, &[])
-            })
-        };
-        match tool_id {
-            "sakai.announcements" => of_action("announcement", "site"),
-            "sakai.assignment.grades" => of_action("assignment", "site"),
-            "sakai.chat" => of_list("chat-channel"),
-            "sakai.conversations" => of_list("conversations"),
-            "sakai.forums" => of_action("forums", "site"),
-            "sakai.gradebookng" => of_action("gradebook", "site"),
-            "sakai.iframe" => of_action("webcontent", "site"),
-            "sakai.lessonbuildertool" => of_action("lessons", "site"),
-            "sakai.news" => of_action("news", "site"),
-            "sakai.poll" => of_action("poll", "site"),
-            "sakai.resources" => of_action("content", "site"),
-            "sakai.samigo" => of_action("sam_pub", "context"),
-            "sakai.schedule" => of_action("calendar", "site"),
-            "sakai.syllabus" => of_list("syllabus"),
-            _ => None,
-        }
+    fn of_tool(registry: &Registry, tool_id: &str, site_id: &str) -> Option<Self> {
+        let mut routes = registry.routes().filter(|it| it.tool == tool_id);
+        let part = routes.find_map(|it| menu::part(it, site_id))?;
+        let pairs = part.query.into_iter();
+        Some(Self {
+            path: DirectPath::new(part.prefix, part.segments),
+            query: pairs
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        })
     }
 }
 
@@ -263,7 +249,8 @@ pub async fn place(cx: &Context, site_id: &str, part: Part) -> Result<Place> {
         Part::Page(page) => tool_of_page(cx, site_id, &page).await?,
         Part::Tool(placement) => Some(tool(cx, site_id, &placement).await?),
     };
-    let of_tool = tool_id.and_then(|it| Place::of_tool(&it, site_id));
+    let registry = cx.service::<Registry>()?;
+    let of_tool = tool_id.and_then(|it| Place::of_tool(&registry, &it, site_id));
     let Some(of_tool) = of_tool else {
         return Ok(of_site);
     };

@@ -168,6 +168,7 @@ impl Provider for Memberships {
     type Entity = Membership;
 
     const PREFIX: &'static str = "membership";
+    const TOOL: &'static str = "sakai.siteinfo";
     const PLURAL: Option<&'static str> = Some("People");
     const SINGULAR: Option<&'static str> = Some("Person");
 

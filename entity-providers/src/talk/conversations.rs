@@ -103,6 +103,7 @@ const SIGHT: Sight = Sight::Any(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.conversations")]
 #[entity(prefix = "conversations", table = "conversation_topic", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::name_nobody, version = seen)]
 #[entity(plural = "Conversations", singular = "Topic")]

@@ -51,6 +51,7 @@ const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_FORUM_OP
 )]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(tool = "sakai.forums")]
 #[entity(prefix = "forums", table = "forum", access = ACCESS, sight = SIGHT)]
 #[entity(singular = "Forum", plural = "Forums", version = seen)]
 #[entity(check = Self::check, complete = Self::complete, done = Self::is_answered)]

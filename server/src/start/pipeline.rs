@@ -400,15 +400,11 @@ async fn route(app: &App, mount: Mount, exchange: Box<Exchange>) -> Response {
     }
 }
 
-/// Leads people from the root to where the pages begin: those who are logged in to their sites.
+/// Leads people from the root to where the pages begin.
 fn to_start(exchange: &Exchange) -> Response {
     match exchange.parts.method {
         Method::GET | Method::HEAD => {
-            let start = match exchange.origin.caller.is_anonymous() {
-                true => "/direct",
-                false => mount::PORTAL,
-            };
-            let start = HeaderValue::from_static(start);
+            let start = HeaderValue::from_static(mount::PORTAL);
             (StatusCode::FOUND, [(LOCATION, start)]).into_response()
         }
         Method::OPTIONS => error::options(&[Verb::Get]),

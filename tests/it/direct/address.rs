@@ -13,10 +13,10 @@ both! {
         };
         let login = format!("_username=student1&_password={PASSWORD}");
         for (host, peer, expected) in [
-            ("localhost:8080", "127.0.0.1:9", "http://localhost:8080/direct"), ("[::1]:8080", "[::1]:9", "http://[::1]:8080/direct"),
-            ("127.0.0.1:8080", "127.0.0.1:9", "http://127.0.0.1:8080/direct"), ("LOCALHOST", "127.0.0.1:9", "http://LOCALHOST/direct"),
-            ("localhost.evil.example:8080", "127.0.0.1:9", "http://127.0.0.1:8080/direct"), ("evil.example", "127.0.0.1:9", "http://127.0.0.1:8080/direct"),
-            ("localhost:8080", "192.0.2.1:9", "http://127.0.0.1:8080/direct"),
+            ("localhost:8080", "127.0.0.1:9", "http://localhost:8080/portal"), ("[::1]:8080", "[::1]:9", "http://[::1]:8080/portal"),
+            ("127.0.0.1:8080", "127.0.0.1:9", "http://127.0.0.1:8080/portal"), ("LOCALHOST", "127.0.0.1:9", "http://LOCALHOST/portal"),
+            ("localhost.evil.example:8080", "127.0.0.1:9", "http://127.0.0.1:8080/portal"), ("evil.example", "127.0.0.1:9", "http://127.0.0.1:8080/portal"),
+            ("localhost:8080", "192.0.2.1:9", "http://127.0.0.1:8080/portal"),
         ] {
             let answer = named(host, peer).post_form("/direct/session", &login).await;
             answer.expect(StatusCode::SEE_OTHER);

@@ -113,7 +113,7 @@ both! {
         let student = browser(&app, "student1").await;
         let answer = student.post_form("/direct/session/current", "_method=DELETE").await;
         answer.expect(StatusCode::SEE_OTHER);
-        assert!(answer.header("location").is_some_and(|it| it.ends_with("/direct")));
+        assert!(answer.header("location").is_some_and(|it| it.ends_with("/portal")));
         assert!(answer.header("set-cookie").is_some());
         student.get("/direct/site.html").await.expect(StatusCode::UNAUTHORIZED);
     }

@@ -130,7 +130,7 @@ both! {
         let page = browser.get(OF_OPEN).await;
         page.expect(StatusCode::OK);
         let page = page.text();
-        assert!(page.contains("/direct/session/new.html") && page.contains(NEWS), "{page}");
+        assert!(page.contains("/portal/xlogin?to=") && page.contains(NEWS), "{page}");
         assert!(!page.contains("/new.html?") && !page.contains("/announcement/new"), "{page}");
         assert!(!page.contains("/edit"), "{page}");
     }

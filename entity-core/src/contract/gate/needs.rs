@@ -17,7 +17,7 @@ pub async fn holds(cx: &Context, function: &str, site: &str) -> Result<bool> {
 
 /// Returns whether the caller meets `need` in `site` or, without a site, anywhere; `None` if it demands no more than a
 /// session, which the caller has.
-pub(super) async fn may_meet(cx: &Context, need: Need, site: Option<&str>) -> Result<Option<bool>> {
+pub(crate) async fn may_meet(cx: &Context, need: Need, site: Option<&str>) -> Result<Option<bool>> {
     if admit(cx.caller(), need).is_err() {
         return Ok(Some(false));
     }

@@ -3,13 +3,13 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use chrono::{DateTime, Datelike as _, Days, Months, NaiveDate, Utc};
+use chrono::{DateTime, Datelike as _, Days, NaiveDate, Utc};
 use entity_core::format::View;
 use entity_core::recurrence::{FIRST_DAY, LAST_DAY, Tz};
 use entity_core::reply::{Collection, Item};
-use entity_core::{Registry, Verb};
 
 use super::column::site_of;
+use crate::html::place::{Span, month, takes_days};
 use crate::html::query::{Query, is_about_list};
 use crate::render::paging::view_url;
 
@@ -42,9 +42,6 @@ struct Entry {
     /// The title of that to which it belongs, such as a course, unless the page says so.
     category: Option<String>,
 }
-
-/// The first and the last of some days.
-type Span = (NaiveDate, NaiveDate);
 
 impl Agenda {
     /// Returns what the page of `collection` shows by day, if its address takes days.
@@ -92,35 +89,10 @@ impl Agenda {
     }
 }
 
-/// Returns the query of the present month, if the list `name` of the type `prefix` takes days.
-pub(in crate::html) fn this_month(prefix: &str, name: &str, view: &View<'_>) -> Option<String> {
-    let (first, last) = month(view.now.date_naive())?;
-    takes_days(view.registry, prefix, name)
-        .then(|| format!("{FIRST_DAY}={first}&{LAST_DAY}={last}"))
-}
-
-/// Returns whether the list takes days as parameters.
-fn takes_days(registry: &Registry, prefix: &str, name: &str) -> bool {
-    let route = registry.route(prefix).filter(|it| it.schema.has_events);
-    let mut actions = route.into_iter().flat_map(|it| &it.actions);
-    let found = actions.find(|it| it.name == name && it.verb == Verb::Get);
-    found.is_some_and(|it| {
-        [FIRST_DAY, LAST_DAY]
-            .iter()
-            .all(|day| it.parameters.iter().any(|it| it.0 == *day))
-    })
-}
-
 fn week(day: NaiveDate) -> Option<Span> {
     let past = u64::from(day.weekday().num_days_from_monday());
     let first = day.checked_sub_days(Days::new(past))?;
     Some((first, first.checked_add_days(Days::new(6))?))
-}
-
-fn month(day: NaiveDate) -> Option<Span> {
-    let first = day.with_day(1)?;
-    let next = first.checked_add_months(Months::new(1))?;
-    Some((first, next.pred_opt()?))
 }
 
 /// Returns the days before or after some days: a month beside a month, else as many days.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::html::query::{ORDER, Query};
 use crate::html::reference;
-use crate::html::words::label_of;
+use crate::html::words::{self, is_usual, label_of};
 use crate::render::paging::view_url;
 
 /// The most columns besides the title.
@@ -113,7 +113,7 @@ fn declared(
 ) -> Vec<&'static Field> {
     let is_there = |field: &&Field| {
         let mut values = entities.iter().filter_map(|it| it.get(field.name));
-        values.any(|it| !it.is_null() && it != "")
+        values.any(|it| !it.is_null() && it != "" && !is_usual(field, it))
     };
     let fields = listed.iter().filter_map(|it| schema.field(it));
     let fields = fields.filter(|it| it.role != Some(Role::Title));
@@ -191,10 +191,13 @@ fn is_shown(
     let says_something = |entity: &&Map<String, Value>| {
         let value = entity.get(field.name);
         let is_word = |it: &Value| it.is_null() && field.absent.is_some();
-        let is_there = value.is_some_and(|it| is_word(it) || !it.is_null() && it != "");
+        let is_told = |it: &Value| !it.is_null() && it != "" && !is_usual(field, it);
+        let is_there = value.is_some_and(|it| is_word(it) || is_told(it));
         let leads_nowhere =
             field.name.ends_with("Id") && reference::target(field, entity, registry).is_none();
-        let is_opaque = leads_nowhere || is_nameless;
+        let is_bare = value.is_some_and(words::is_nameless)
+            && reference::target(field, entity, registry).is_none_or(|it| it.own_name.is_none());
+        let is_opaque = leads_nowhere || is_nameless || is_bare;
         is_there && !is_opaque && !reference::is_naming(field.name, schema.fields, entity, registry)
     };
     is_simple(field)

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::column::{Column, columns};
 use crate::html::reference;
 use crate::html::shown::Shown;
-use crate::html::words::word_of;
+use crate::html::words::{is_usual, word_of};
 
 /// A row for each entity, with a column for each field that people look for.
 #[derive(Template)]
@@ -121,7 +121,10 @@ impl<'a> Row<'a> {
             href: format!("/direct{}.html", item.reference().path()),
             title: String::new(),
             cells: others
-                .map(|it| Shown::of_field(it, entity, item.schema(), view))
+                .map(|it| match entity.get(it.name) {
+                    Some(value) if is_usual(it, value) => Shown::Nothing,
+                    _ => Shown::of_field(it, entity, item.schema(), view),
+                })
                 .collect(),
         }
     }

@@ -29,7 +29,7 @@ const COURSE_PAGES: &[Page] = &[
     ("Gradebook", "sakai.gradebookng"),
     ("Discussions", "sakai.forums"),
     ("Conversations", "sakai.conversations"),
-    ("Site Info", "sakai.siteinfo"),
+    ("People", "sakai.siteinfo"),
 ];
 const NEWS_PAGES: &[Page] = &[("Announcements", "sakai.announcements")];
 const PROJECT_PAGES: &[Page] = &[
@@ -37,7 +37,7 @@ const PROJECT_PAGES: &[Page] = &[
     ("Calendar", "sakai.schedule"),
     ("Resources", "sakai.resources"),
     ("Discussions", "sakai.forums"),
-    ("Site Info", "sakai.siteinfo"),
+    ("People", "sakai.siteinfo"),
 ];
 
 /// The parts of which a site is made.

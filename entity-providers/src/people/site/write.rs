@@ -25,7 +25,7 @@ const PAGES: [(&str, &str, bool); 9] = [
     ("Tests & Quizzes", "sakai.samigo", true),
     ("Gradebook", "sakai.gradebookng", true),
     ("Discussions", "sakai.forums", false),
-    ("Site Info", "sakai.siteinfo", false),
+    ("People", "sakai.siteinfo", false),
 ];
 
 pub(super) async fn create(cx: &Context, draft: &Fields) -> Result<Site> {

@@ -3,7 +3,8 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use entity_core::{Error, ErrorKind, Result};
-use entity_formats::html::portal::{log_in_page, log_out_page};
+use entity_formats::html::portal::{LogIn, log_in_page, log_out_page};
+use entity_formats::parse_pairs;
 
 use super::{PAGE, Visit, fresh_page, lead, view};
 use crate::base::error;
@@ -20,6 +21,9 @@ const NAMES: Names = Names {
     password: "pw",
 };
 
+/// The field with the path of the page to which one is led.
+const TO: &str = "to";
+
 /// Shows the form to log in.
 pub(super) fn form(visit: &Visit<'_>) -> Result<Response> {
     page(visit).map(fresh_page)
@@ -27,10 +31,25 @@ pub(super) fn form(visit: &Visit<'_>) -> Result<Response> {
 
 /// The form to log in, empty.
 pub(super) fn page(visit: &Visit<'_>) -> Result<Vec<u8>> {
-    log_in_page("", None, &visit.view())
+    let query = visit.exchange.parts.uri.query().unwrap_or_default();
+    let to = field(query.as_bytes(), TO);
+    let sent = LogIn {
+        to: to.as_deref().filter(|it| is_own(it)),
+        ..LogIn::default()
+    };
+    log_in_page(sent, &visit.view())
 }
 
-/// Logs in and leads to the start page. Whoever sent something else than a name with its password is shown the form
+/// Returns whether `path` is one of our pages: a browser takes what begins with two slashes, of either kind, for another
+/// host.
+fn is_own(path: &str) -> bool {
+    let is_page = ["/direct/", "/portal", "/access/"]
+        .iter()
+        .any(|it| path.starts_with(it));
+    is_page && path.chars().all(|it| it.is_ascii_graphic() && it != '\\')
+}
+
+/// Logs in and leads to where one came from, else to the start page. Whoever sent something else than a name with its password is shown the form
 /// again: with the status 200 where the two do not belong together, as clients of this address expect it.
 ///
 /// # Errors
@@ -50,15 +69,24 @@ pub(super) async fn log_in(visit: Visit<'_>) -> Result<Response> {
     let exchange = &*exchange;
     match attempt(app, exchange).await {
         Ok(logged_in) => {
-            let response = lead(PORTAL)?;
+            let to = field(&exchange.body, TO).filter(|it| is_own(it));
+            let response = lead(to.as_deref().unwrap_or(PORTAL))?;
             let is_secure = exchange.arrived.is_secure;
             let mut response = with_session(response, &logged_in, &app.cookie, is_secure);
             response.extensions_mut().insert(Audited);
             Ok(response)
         }
         Err(error) if is_about_form(&error) => {
-            let name = sent_name(exchange);
-            let page = log_in_page(&name, Some(error.message()), &view(app, exchange))?;
+            let (eid, to) = (
+                field(&exchange.body, NAMES.username),
+                field(&exchange.body, TO),
+            );
+            let sent = LogIn {
+                eid: eid.as_deref().unwrap_or_default(),
+                to: to.as_deref().filter(|it| is_own(it)),
+                refusal: Some(error.message()),
+            };
+            let page = log_in_page(sent, &view(app, exchange))?;
             Ok(refused(&error, exchange, page))
         }
         Err(error) => Err(error),
@@ -83,11 +111,10 @@ fn is_about_form(error: &Error) -> bool {
     )
 }
 
-/// The name that the form had.
-fn sent_name(exchange: &Exchange) -> String {
-    let pairs = entity_formats::parse_pairs(&exchange.body).unwrap_or_default();
-    let name = pairs.into_iter().find(|(name, _)| name == NAMES.username);
-    name.map(|it| it.1).unwrap_or_default()
+/// The value of a field in a form or a query, if it has the field.
+fn field(pairs: &[u8], name: &str) -> Option<String> {
+    let mut pairs = parse_pairs(pairs).unwrap_or_default().into_iter();
+    pairs.find(|it| it.0 == name).map(|it| it.1)
 }
 
 /// The form again. Clients know wrong credentials by the form and the status 200; the audit log is told the truth.

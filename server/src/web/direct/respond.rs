@@ -12,6 +12,7 @@ use entity_core::{Error, Reference, Result, Version, encode_segment};
 use super::etag;
 use super::validators::{Validators, digest, is_data};
 use crate::base::error;
+use crate::base::mount::PORTAL;
 use crate::base::no_store;
 use crate::web::coding::data::Secret;
 
@@ -263,7 +264,7 @@ pub(crate) fn see_start(response: &mut Response, base: &str) {
     set(
         response.headers_mut(),
         LOCATION,
-        Some(&format!("{base}/direct")),
+        Some(&format!("{base}{PORTAL}")),
     );
 }
 

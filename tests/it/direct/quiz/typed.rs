@@ -119,7 +119,7 @@ both! {
         let sent = form(&ids, &[(0, "Jupiter"), (1, "Saturn"), (1, "Neptune"), (3, "247,9")]);
         let page = stranger.post_form(&format!("{path}/save"), &sent).await;
         page.expect(StatusCode::UNAUTHORIZED);
-        for part in ["You are not logged in any more", "href=\"/direct/session/new.html\"", "value=\"247,9\""] {
+        for part in ["You are not logged in any more", "href=\"/portal/xlogin\"", "value=\"247,9\""] {
             assert!(page.text().contains(part), "{part}: {}", page.text());
         }
         assert!(!page.text().contains("Gas giants"), "{}", page.text());

@@ -4,6 +4,7 @@ mod home;
 mod links;
 mod login;
 mod logout;
+mod menu;
 
 use tests::Answer;
 

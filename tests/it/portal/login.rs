@@ -69,6 +69,33 @@ both! {
         }
     }
 
+    async fn a_login_leads_back_to_the_page_from_which_one_came(app: TestApp) {
+        let browser = app.anonymous().with_header(ACCEPT, "text/html");
+        let refused = browser.get("/direct/assignment/site/biology-101.html?_limit=5").await;
+        let page = refused.expect(StatusCode::UNAUTHORIZED).text();
+        let link = "/portal/xlogin?to=%2Fdirect%2Fassignment%2Fsite%2Fbiology-101.html%3F_limit%3D5";
+        assert!(page.contains(link), "{page}");
+        let to = "value=\"/direct/assignment/site/biology-101.html?_limit=5\"";
+        assert_page(browser.get(link).await.expect(StatusCode::OK), &[to]);
+        for (to, expected) in [
+            ("%2Fdirect%2Fsite.html%3F_limit%3D5", "/direct/site.html?_limit=5"),
+            ("%2Faccess%2Fcontent%2Fgroup%2Fa", "/access/content/group/a"),
+            ("%2F%2Fevil.example%2Fdirect%2F", "/portal"),
+            ("https%3A%2F%2Fevil.example%2F", "/portal"),
+            ("%2F%5Cevil.example", "/portal"),
+            ("%2Fdirect%2F%5C", "/portal"),
+            ("%2Fdirect%2Fa%0D%0Ab", "/portal"),
+            ("", "/portal"),
+        ] {
+            let sent = format!("{}&to={to}", form("student1", PASSWORD));
+            let answer = app.anonymous().post_form("/portal/xlogin", &sent).await;
+            assert_eq!(answer.expect(StatusCode::FOUND).header(LOCATION), Some(expected), "{to}");
+            let sent = format!("{}&to={to}", form("student1", "not-this-one"));
+            let again = app.anonymous().post_form("/portal/xlogin", &sent).await;
+            assert_eq!(again.text().contains("name=\"to\""), expected != "/portal", "{to}");
+        }
+    }
+
     async fn a_wrong_password_is_answered_with_the_form(app: TestApp) {
         for path in PATHS {
             for eid in ["student1", "nobody", "%22%3E%3Cscript%3E"] {

@@ -45,8 +45,6 @@ fn said(shown: Option<(&str, &str)>, view: &View<'_>) -> Option<String> {
 pub(super) struct Course {
     pub(super) href: String,
     pub(super) title: String,
-    /// True if the page is its own.
-    is_home: bool,
     /// Its letters, which stand beside its title.
     pub(super) letters: String,
     /// Its colour, of eight.
@@ -120,7 +118,8 @@ impl<'a> Frame<'a> {
 
     /// The page above this one that a page in a course leads to: none above its parts.
     pub(super) fn up(&self) -> Option<&Crumb> {
-        let is_home = self.course.as_ref().is_some_and(|it| it.is_home);
+        let own = self.course.as_ref().and_then(|it| it.parts.first());
+        let is_home = own.is_some_and(|it| it.is_current);
         self.crumbs
             .last()
             .filter(|_| self.heading.is_none() && !is_home)
@@ -227,7 +226,6 @@ impl Course {
         };
         Some(Self {
             href,
-            is_home: view.path == path,
             letters: letters(&title),
             hue: hue(site),
             parts: std::iter::once(own)

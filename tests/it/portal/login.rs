@@ -85,6 +85,9 @@ both! {
             ("%2F%5Cevil.example", "/portal"),
             ("%2Fdirect%2F%5C", "/portal"),
             ("%2Fdirect%2Fa%0D%0Ab", "/portal"),
+            ("%2Fportal%2Fxlogin", "/portal"),
+            ("%2Fportal%2Flogout", "/portal"),
+            ("%2Fdirect%2Fsession%2Fnew.html", "/portal"),
             ("", "/portal"),
         ] {
             let sent = format!("{}&to={to}", form("student1", PASSWORD));

@@ -40,13 +40,13 @@ pub(super) fn page(visit: &Visit<'_>) -> Result<Vec<u8>> {
     log_in_page(sent, &visit.view())
 }
 
-/// Returns whether `path` is one of our pages: a browser takes what begins with two slashes, of either kind, for another
-/// host.
+/// Returns whether `path` is one of our pages, and none to log in or out: a browser takes what begins with two slashes, of
+/// either kind, for another host.
 fn is_own(path: &str) -> bool {
-    let is_page = ["/direct/", "/portal", "/access/"]
-        .iter()
-        .any(|it| path.starts_with(it));
-    is_page && path.chars().all(|it| it.is_ascii_graphic() && it != '\\')
+    let begins = |roots: &[&str]| roots.iter().any(|it| path.starts_with(it));
+    begins(&["/direct/", "/portal/site/", "/access/"])
+        && !begins(&["/direct/session/new"])
+        && path.chars().all(|it| it.is_ascii_graphic() && it != '\\')
 }
 
 /// Logs in and leads to where one came from, else to the start page. Whoever sent something else than a name with its password is shown the form

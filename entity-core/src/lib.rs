@@ -113,6 +113,7 @@ mod model {
     pub(crate) mod entity;
     pub mod file;
     pub mod lines;
+    pub(crate) mod look;
     pub mod measure;
     #[cfg(feature = "sea-orm")]
     pub(crate) mod migration;
@@ -191,6 +192,7 @@ pub mod engine {
     pub mod probe;
     pub(crate) mod rehearsal;
     pub(crate) mod route;
+    pub mod zone;
 
     pub use crate::contract::demo::FillDemo;
     pub use crate::contract::event::{Audit, Event, EventSink};
@@ -228,7 +230,7 @@ pub use contract::{
 };
 #[doc(hidden)]
 pub use engine::probe;
-pub use engine::{leads, menu, options};
+pub use engine::{leads, menu, options, zone};
 pub use model::{file, lines, measure, schema, shape, wire};
 pub use words::{recurrence, token, unit};
 

@@ -3,15 +3,18 @@
 mod ask;
 mod children;
 mod choices;
+mod clock;
 mod control;
 mod describe;
 mod done;
 mod entity;
 mod explorer;
+mod facts;
 pub mod folder;
 mod form;
 mod frame;
 mod list;
+mod mark;
 mod pivot;
 mod place;
 pub mod portal;
@@ -31,7 +34,6 @@ use askama::Template;
 use askama::filters::{Escaper as _, Html as Markup};
 use entity_core::format::{Format, Problem, Renderer, View};
 use entity_core::reply::{Body, Form, FormPurpose, Value};
-use entity_core::words::label;
 use entity_core::{Error, Result};
 
 use self::done::DonePage;
@@ -138,22 +140,4 @@ pub fn escaped(text: &str) -> String {
     // Nothing fails that writes to memory.
     let _done = Markup.write_escaped_str(&mut escaped, &replace_forbidden(text));
     escaped
-}
-
-/// A text of an error as a sentence: `use this` → `Use this.`
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(chars).chain(['.']).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_is_read_as_a_sentence() {
-        assert_eq!(sentence("log in first"), "Log in first.");
-        assert_eq!(sentence(""), ".");
-    }
 }

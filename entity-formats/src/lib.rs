@@ -47,10 +47,22 @@ pub use input::json::parse_value as parse_json;
 pub use render::paging::{filters, paging_links, windows};
 pub use words::title::title;
 
-/// The sheet that all pages refer to.
-pub const STYLESHEET: &str = include_str!("../assets/lectern.css");
-/// Where the server must serve the sheet.
+/// The icons, which all pages refer to.
+const ICONS: &str = include_str!("../assets/icons.svg");
+/// The path of the icons.
+const ICONS_PATH: &str = "/assets/icons.svg";
+/// The path of the sheet that all pages refer to.
 pub const STYLESHEET_PATH: &str = "/assets/lectern.css";
+
+/// The files to which pages refer, and which the server must serve: the path of each, its media type and its text.
+pub const ASSETS: [(&str, &str, &str); 2] = [
+    (
+        STYLESHEET_PATH,
+        "text/css; charset=utf-8",
+        include_str!("../assets/lectern.css"),
+    ),
+    (ICONS_PATH, "image/svg+xml", ICONS),
+];
 
 /// The formats that every service speaks, and those that the linked crates registered, as this one does with
 /// [calendars](calendar) and [tables](csv). JSON comes first, which makes it the default.

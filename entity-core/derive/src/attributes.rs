@@ -72,6 +72,9 @@ pub(crate) struct TypeAttributes {
     pub(crate) singular: Option<LitStr>,
     /// The fields that the page of a list shows.
     pub(crate) listed: Vec<LitStr>,
+    /// The shape of the pages.
+    pub(crate) layout: Option<Ident>,
+    pub(crate) icon: Option<LitStr>,
     pub(crate) rename_all: Option<String>,
     pub(crate) doc: String,
 }
@@ -156,6 +159,8 @@ impl TypeAttributes {
             "plural" => self.plural = Some(meta.value()?.parse()?),
             "singular" => self.singular = Some(meta.value()?.parse()?),
             "listed" => self.listed = parse_texts(meta)?,
+            "layout" => self.layout = Some(meta.value()?.parse()?),
+            "icon" => self.icon = Some(meta.value()?.parse()?),
             "access" => self.access = Some(parse_access(meta)?),
             "verbs" => {
                 let content;

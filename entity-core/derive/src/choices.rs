@@ -7,6 +7,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Expr, LitStr, Token, parenthesized};
 
+use crate::look;
+
 /// The attributes of a field that say what people read and choose.
 #[derive(Default)]
 pub(crate) struct Words {
@@ -15,6 +17,8 @@ pub(crate) struct Words {
     hint: Option<LitStr>,
     offered: Option<LitStr>,
     is_for_programs: bool,
+    /// The variant of `Emphasis`.
+    emphasis: Option<TokenStream>,
 }
 
 /// The value of `choices…` or `words…`: lists that live as long as the program.
@@ -38,7 +42,12 @@ impl Words {
             "hint" => self.hint = Some(meta.value()?.parse()?),
             "offered" => self.offered = Some(meta.value()?.parse()?),
             "for_programs" => self.is_for_programs = true,
-            _ => return Ok(false),
+            _ => {
+                self.emphasis = match look::emphasis(name, meta)? {
+                    None => return Ok(false),
+                    found => found,
+                };
+            }
         }
         Ok(true)
     }
@@ -52,8 +61,10 @@ impl ToTokens for Words {
         let hint = self.hint.iter();
         let offered = self.offered.iter();
         let for_programs = self.is_for_programs.then(|| quote!(.for_programs()));
+        let emphasis = self.emphasis.iter();
         tokens.extend(
-            quote!(#(#choices)* #(.label(#label))* #(.hint(#hint))* #(.offered(#offered))* #for_programs),
+            quote!(#(#choices)* #(.label(#label))* #(.hint(#hint))* #(.offered(#offered))* #for_programs
+                #(.emphasis(::entity_core::schema::Emphasis::#emphasis))*),
         );
     }
 }

@@ -7,6 +7,7 @@ use syn::{DeriveInput, LitStr};
 use crate::attributes::TypeAttributes;
 use crate::compared;
 use crate::field::{Field, Fields, Storage};
+use crate::look;
 
 pub(crate) fn implement(
     input: &DeriveInput,
@@ -48,6 +49,11 @@ pub(crate) fn implement(
         .or_else(own_account)
         .map(|it| borrowed(it, &quote!(owner)));
     let listed = listed(attributes, fields)?;
+    let layout = look::layout(attributes.layout.as_ref())?;
+    let icon = attributes
+        .icon
+        .as_ref()
+        .map_or_else(String::new, LitStr::value);
     let (comparisons, compared) = compared::implement(input, fields);
     let version = version(attributes, fields);
     let updated = updated(fields);
@@ -63,7 +69,11 @@ pub(crate) fn implement(
                 has_feed: #has_feed,
                 has_events: #has_events,
                 has_site: #has_site,
-                listed: &[#(#listed),*],
+                look: ::entity_core::schema::Look {
+                    layout: ::entity_core::schema::Layout::#layout,
+                    icon: #icon,
+                    listed: &[#(#listed),*],
+                },
             };
             impl ::entity_core::Entity for #name {
                 fn schema() -> &'static ::entity_core::schema::Schema {

@@ -13,6 +13,7 @@ mod computed;
 mod entity;
 mod field;
 mod hooks;
+mod look;
 mod names;
 mod orm;
 mod people;
@@ -69,6 +70,8 @@ use crate::field::Fields;
 /// | `asked = path` | a `fn(Option<&Self>, caller: Option<&str>, field: &str) -> bool`, which returns whether the form to change the entity, or to make one, asks the caller, an internal id, for the field |
 /// | `removal = path` | a `fn(&Self, caller: Option<&str>) -> &'static str`: what pages call it when the caller, an internal id, deletes the entity, such as `Leave the course` |
 /// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
+/// | `layout = article` | the shape of the pages of the type: `plain`, `article`, `thread`, `work`, `folder`, `people` or `agenda` (`entity_core::schema::Layout`); without it, `plain` |
+/// | `icon = "task"` | the icon of the type in menus and lists: one of `home`, `news`, `calendar`, `page`, `steps`, `task`, `tick`, `grades`, `talk`, `folder`, `people`, `bell`, `lock`, `search`, `menu`, `box`; without it, that of the layout |
 /// | `own = "me"` | where callers find what is their own, below the prefix; empty for the list itself. The start page leads there |
 /// | `tool = "example.loans"` | the tool of a site that shows the entities: where a site has it, the menu of the site leads to their list. Without it, the tool is called as the prefix |
 /// | `unlisted` | the list of all is for few: pages do not lead to it |
@@ -98,6 +101,9 @@ use crate::field::Fields;
 /// | `label = "Due"` | what people call the field; without it, the label is made from the name |
 /// | `hint = "Leave it empty for the usual length"` | what a form says about the field to people, where the doc comment speaks to programs; without it, the form says what the doc comment says |
 /// | `offered = "group"` | what forms offer for the field, which holds an id or ids: a name of `register_options!`; a field that refers to another type is offered its entities |
+/// | `due` | the instant until which something is to be done: pages tell it below the title and in lists, with how long there is |
+/// | `fact`, `fact = "{} points"` | pages tell the field below the title and in lists, in these words |
+/// | `badge`, `badge = warn` | a boolean that is a badge with its label while it is true, in the colour `good`, `warn`, `bad` or `info`. In a type without such a field, all that clients may write are badges |
 /// | `for_programs` | the field says nothing to people that others don't say: pages show it among the details for programs, as they do with fields that [`standard`](macro@standard) adds |
 /// | `default = "true"` | the value of new entities, as text, if the client sends none |
 /// | `kind = Millis` | the kind of the field, where its type does not tell |

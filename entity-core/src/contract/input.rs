@@ -338,7 +338,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
-        listed: &[],
+        look: crate::model::look::Look::PLAIN,
     };
 
     fn input(value: Value, is_textual: bool) -> Input {
@@ -407,7 +407,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
-        listed: &[],
+        look: crate::model::look::Look::PLAIN,
     };
 
     #[test]

@@ -181,7 +181,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
-        listed: &[],
+        look: crate::model::look::Look::PLAIN,
     };
 
     fn current() -> Map<String, Value> {

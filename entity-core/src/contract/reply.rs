@@ -24,6 +24,7 @@ use crate::contract::stream::Streaming;
 use crate::model::projection::Projection;
 use crate::model::schema::{Field, Schema};
 use crate::words::error::{Error, Result};
+use crate::words::recurrence::Tz;
 use crate::words::verb::Verb;
 use crate::words::version::Version;
 
@@ -166,6 +167,8 @@ pub struct Abilities {
     pub removal: Option<&'static str>,
     /// The site to which all entities of the list belong, if it is known.
     pub site: Option<String>,
+    /// The zone by whose clock the caller reads times, if it is known.
+    pub zone: Option<Tz>,
     /// True if the caller may change this entity.
     pub update: bool,
     /// True if the caller may delete this entity.

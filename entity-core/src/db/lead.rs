@@ -178,7 +178,7 @@ mod tests {
             has_feed: false,
             has_events: false,
             has_site: false,
-            listed: &[],
+            look: crate::model::look::Look::PLAIN,
         };
         assert_eq!(parts(&search, &schema).as_deref(), Some("\"xyz\""));
     }

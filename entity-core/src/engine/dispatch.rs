@@ -15,7 +15,7 @@ use crate::contract::operation::{Operation, is_public_action};
 use crate::contract::preconditions::Preconditions;
 use crate::contract::prepare::Preparation;
 use crate::contract::registry::{Call, Registry, Route};
-use crate::contract::reply::Reply;
+use crate::contract::reply::{Body, Reply};
 use crate::contract::turn::{Turn, Turns};
 use crate::engine::atomic::Atomic;
 use crate::engine::hold::{Hold, Holders, WriteLimit};
@@ -23,6 +23,7 @@ use crate::engine::leads;
 use crate::engine::menu;
 use crate::engine::options;
 use crate::engine::rehearsal;
+use crate::engine::zone;
 use crate::words::error::{Error, ErrorKind, Result};
 use crate::words::path::DirectPath;
 use crate::words::unit::{End, Mode, Store};
@@ -465,7 +466,9 @@ async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Rep
         let site = menu::site(cx, registry, request, &reply).await?;
         leads::add(cx, registry, site.as_deref(), &mut reply).await?;
         options::add(cx, registry, &request.query, &mut reply.body).await?;
-        menu::add(cx, registry, site, &mut reply.abilities).await?;
+        let is_home = matches!(&reply.body, Body::Entity(it) if it.prefix() == "site");
+        menu::add(cx, registry, site, is_home, &mut reply.abilities).await?;
+        reply.abilities.zone = zone::of(cx).await?;
     }
     Ok(reply)
 }

@@ -94,7 +94,7 @@ pub(crate) async fn add(
 
 /// Returns the paths and titles of the entities that `items` refer to and that the caller may read, and of `site`, by one
 /// query for each type.
-async fn readable<'a>(
+pub(super) async fn readable<'a>(
     cx: &Context,
     registry: &Registry,
     items: impl IntoIterator<Item = &'a Item>,
@@ -199,12 +199,22 @@ pub(crate) async fn list(
     values: &[(&'static str, String)],
     most: usize,
 ) -> Result<Option<Collection>> {
-    let Some(list) = route.list.as_ref() else {
-        return Ok(None);
-    };
     let values = values.iter().map(|it| (it.0.to_owned(), it.1.clone()));
     let mut query: Vec<_> = values.collect();
     query.push(("_limit".to_owned(), most.to_string()));
+    found(cx, registry, route, query).await
+}
+
+/// Returns the list of a type that `query` asks for, if the caller may open it.
+pub(super) async fn found(
+    cx: &Context,
+    registry: &Registry,
+    route: &Route,
+    query: Vec<(String, String)>,
+) -> Result<Option<Collection>> {
+    let Some(list) = route.list.as_ref() else {
+        return Ok(None);
+    };
     let answer = answer(cx, (registry, route, list), &[], &query).await?;
     Ok(answer.and_then(|it| match it.body {
         Body::Collection(list) => Some(list),

@@ -1,15 +1,18 @@
 //! The menu of a site: where its parts are, for each page that belongs to it. Which parts a site shows is told by what is
 //! registered as options under [`TOOLS`]: the tools of the site, each with the name that it has there.
 
+use std::sync::Arc;
+
 use crate::contract::action::Answers;
 use crate::contract::context::Context;
 use crate::contract::gate;
 use crate::contract::operation::candidates;
 use crate::contract::registry::{ActionRoute, Registry, Route};
-use crate::contract::reply::{Abilities, Body, Item, Related, Reply};
+use crate::contract::reply::{Abilities, Body, Collection, Item, Related, Reply};
 use crate::contract::request::Request;
-use crate::engine::{leads, options};
-use crate::model::schema::Role;
+use crate::engine::{leads, options, zone};
+use crate::model::schema::{Emphasis, Layout, Role};
+use crate::model::wire;
 use crate::words::error::Result;
 use crate::words::reference::Reference;
 use crate::words::verb::Verb;
@@ -19,11 +22,16 @@ pub const TOOLS: &str = "tool";
 /// The argument by which actions are about a site.
 const SITE: &str = "siteId";
 
-/// Adds the menu of `site` for a caller who may open it.
+/// The most entities of a part that the page of a site itself shows.
+const MOST_SHOWN: usize = 3;
+
+/// Adds the menu of `site` for a caller who may open it. If the page is that of the site, `is_home`, it shows the newest of
+/// its texts and what is to be done next.
 pub(super) async fn add(
     cx: &Context,
     registry: &Registry,
     site: Option<String>,
+    is_home: bool,
     abilities: &mut Abilities,
 ) -> Result<()> {
     if let Some(site) = &site
@@ -33,9 +41,12 @@ pub(super) async fn add(
     {
         for (tool, title) in options::choices(cx, registry, TOOLS, Some(site)).await? {
             for route in registry.routes().filter(|it| it.tool == tool) {
-                if let Some((part, action)) = found(route, site)
+                if let Some((mut part, action)) = found(route, site)
                     && is_open(cx, registry, (route, action), site).await?
                 {
+                    if is_home {
+                        part.first = first(cx, registry, route, site).await?.map(Arc::new);
+                    }
                     abilities.menu.push((title.clone(), part));
                 }
             }
@@ -43,6 +54,53 @@ pub(super) async fn add(
     }
     abilities.site = site;
     Ok(())
+}
+
+/// Returns the beginning of the list of a type in `site`, if it has the newest texts first, or its entities are to be done:
+/// of these, the next ones.
+async fn first(
+    cx: &Context,
+    registry: &Registry,
+    route: &Route,
+    site: &str,
+) -> Result<Option<Collection>> {
+    let layout = route.schema.look.layout;
+    let newest = route.schema.role(Role::Created);
+    let is_newest = |key| newest.is_some_and(|it| key == format!("{}_desc", it.name));
+    let is_text = layout.is_text() && route.order.split(',').any(is_newest);
+    let Some(field) = route.schema.role(Role::Site) else {
+        return Ok(None);
+    };
+    let mut fields = route.schema.fields.iter();
+    let due = fields.find(|it| it.emphasis == Some(Emphasis::Due));
+    let due = due.filter(|it| layout == Layout::Work && it.column.is_some());
+    if !is_text && due.is_none() {
+        return Ok(None);
+    }
+    let mut query = vec![
+        (field.name.to_owned(), site.to_owned()),
+        ("_limit".to_owned(), MOST_SHOWN.to_string()),
+    ];
+    if let Some(due) = due {
+        query.push((format!("{}[ge]", due.name), wire::iso(cx.now())));
+        query.push(("_order".to_owned(), due.name.to_owned()));
+    }
+    leads::found(cx, registry, route, query).await
+}
+
+/// Returns what pages show around that which is no answer of a type: a file of `site`, or the start page.
+///
+/// # Errors
+/// Returns an error if it can't be looked up.
+pub async fn around(cx: &Context, site: Option<String>) -> Result<Abilities> {
+    let registry = cx.service::<Registry>()?;
+    let mut abilities = Abilities {
+        readable: leads::readable(cx, &registry, [], site.as_deref()).await?,
+        zone: zone::of(cx).await?,
+        ..Abilities::default()
+    };
+    add(cx, &registry, site, false, &mut abilities).await?;
+    Ok(abilities)
 }
 
 /// Returns whether the caller may open the list of a type, or what an action of it answers, in `site`: by what these need

@@ -168,7 +168,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
-        listed: &[],
+        look: crate::model::look::Look::PLAIN,
     };
 
     fn read_all(fields: &Value) -> Result<Value, Vec<FieldError>> {

@@ -107,7 +107,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
-        listed: &[],
+        look: crate::model::look::Look::PLAIN,
     };
 
     fn parse(query: &[(&str, &str)]) -> Result<Projection> {

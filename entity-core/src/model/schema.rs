@@ -1,6 +1,7 @@
 //! The description of a type's fields, which input, search, pages and descriptions share.
 
 use crate::model::entity::Entity;
+pub use crate::model::look::{Emphasis, Layout, Look, Tone};
 use crate::model::shape::{self, Sent, Shape};
 use crate::words::error::Result;
 use crate::words::fold::fold;
@@ -23,9 +24,8 @@ pub struct Schema {
     pub has_events: bool,
     /// True if the type's entities belong to sites: functions can be asked for in the site of one.
     pub has_site: bool,
-    /// The names of the fields that the page of a list shows beside the title, in this order. If there are none, the page
-    /// shows the first fields that are short.
-    pub listed: &'static [&'static str],
+    /// The way in which pages show the entities.
+    pub look: Look,
 }
 
 /// The ending of the name of a column with folded text, behind the name of the field's own column.
@@ -91,6 +91,8 @@ pub struct Field {
     pub children: Option<Children>,
     /// The way in which the list is told as a table, where a format has tables only.
     pub pivot: Option<&'static Pivot>,
+    /// The place of the field on pages, if it is one of the few that people look for first.
+    pub emphasis: Option<Emphasis>,
 }
 
 /// The way in which a list of objects is told as a table: with a line for each thing that they are about, and a column for
@@ -266,6 +268,7 @@ impl Field {
             shape: None,
             children: None,
             pivot: None,
+            emphasis: None,
         }
     }
 
@@ -384,6 +387,13 @@ impl Field {
     #[must_use]
     pub const fn offered(mut self, name: &'static str) -> Self {
         self.offered = Some(name);
+        self
+    }
+
+    /// Sets the place of the field on pages.
+    #[must_use]
+    pub const fn emphasis(mut self, emphasis: Emphasis) -> Self {
+        self.emphasis = Some(emphasis);
         self
     }
 

@@ -18,6 +18,8 @@ use super::words::prose;
 #[template(path = "ask.html")]
 pub(super) struct Ask<'a> {
     href: String,
+    /// True if it is what the page is there for, so that it is not folded.
+    is_open: bool,
     submit: String,
     submits: &'static [Submit],
     sendings: &'static [Sending],
@@ -38,6 +40,7 @@ impl<'a> Ask<'a> {
         asking
             .map(|it| Self {
                 href: format!("/direct{}", it.path),
+                is_open: false,
                 submit: it.label.clone(),
                 submits: it.submits,
                 sendings: &[],
@@ -47,6 +50,14 @@ impl<'a> Ask<'a> {
                 chooser: chooser(it),
             })
             .collect()
+    }
+}
+
+impl Ask<'_> {
+    /// The same, not folded.
+    pub(super) fn opened(mut self) -> Self {
+        self.is_open = true;
+        self
     }
 }
 

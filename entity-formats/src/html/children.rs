@@ -6,11 +6,12 @@ use askama::filters::HtmlSafe;
 use entity_core::Result;
 use entity_core::format::View;
 use entity_core::reply::{Collection, Item, Related};
-use entity_core::schema::{Field, Kind, Role, Schema, Writable};
+use entity_core::schema::{Field, Kind, Role, Writable};
 use serde_json::{Map, Value};
 
-use super::list::{self, Table};
-use super::place::href_of;
+use super::clock::Clock;
+use super::list::{self, Rows, Table};
+use super::place::near;
 use super::shown::{SanitizedHtml, Shown};
 use crate::render::tree;
 
@@ -25,7 +26,8 @@ pub(super) struct Children<'a> {
     label: String,
     href: String,
     articles: Vec<Article<'a>>,
-    table: Table<'a>,
+    table: Option<Table<'a>>,
+    rows: Option<Rows<'a>>,
     has_more: bool,
 }
 
@@ -40,11 +42,18 @@ struct Article<'a> {
     content: SanitizedHtml<'a>,
 }
 
-/// A list that a page shows: where all of it is, and its beginning.
-pub(super) type List<'a> = (&'a Related, &'a Collection);
+/// A list that a page shows.
+pub(super) struct List<'a> {
+    /// The address of all of it.
+    pub(super) place: &'a Related,
+    /// Its beginning.
+    entities: &'a Collection,
+    /// Its name, if it is a part of the course, whose page this is.
+    part: Option<&'a str>,
+}
 
-/// Returns the lists of what belongs to `item`, which has the fields in `tree`, that its page shows: those in which there
-/// is something, unless a text that the service makes of it leads there already.
+/// Returns the lists that the page of `item`, which has the fields in `tree`, shows, of what belongs to it and of the parts
+/// of a course: those in which there is something, unless a text that the service makes of it leads there already.
 pub(super) fn shown<'a>(item: &Item, tree: &Value, view: &'a View<'_>) -> Vec<List<'a>> {
     let fields = item.schema().fields.iter();
     let made =
@@ -54,30 +63,43 @@ pub(super) fn shown<'a>(item: &Item, tree: &Value, view: &'a View<'_>) -> Vec<Li
         let page = format!("/direct{}.html", it.reference().path());
         made.iter().any(|text| text.contains(&page))
     };
-    let related = view.abilities.related.iter();
-    let lists = related.filter_map(|it| Some((it, it.first.as_deref()?)));
-    let lists = lists.filter(|(_, list)| !list.items.is_empty() && !list.items.iter().any(is_told));
+    let parts = view.abilities.menu.iter();
+    let parts = parts.map(|(label, place)| (place, Some(label.as_str())));
+    let related = view.abilities.related.iter().map(|it| (it, None));
+    let lists = parts.chain(related).filter_map(|(place, part)| {
+        Some(List {
+            place,
+            entities: place.first.as_deref()?,
+            part,
+        })
+    });
+    let lists = lists.filter(|it| {
+        let items = &it.entities.items;
+        !items.is_empty() && !items.iter().any(is_told)
+    });
     lists.collect()
 }
 
 /// Returns the fields of the entities of each of the lists, as far as the page shows them.
 pub(super) fn trees(lists: &[List<'_>], view: &View<'_>) -> Result<Vec<Vec<Value>>> {
     let whole = |item: &Item| tree::of_entity(item, view.base_url);
-    let of_list = |list: &Collection| match content_of(list.schema) {
-        Some(_) => list.items.iter().map(whole).collect(),
-        None => list::trees(&list.items, list.schema),
+    let of_list = |list: &List<'_>| match list.content() {
+        Some(_) => list.entities.items.iter().map(whole).collect(),
+        None => list::trees(&list.entities.items, list.entities.schema),
     };
-    lists.iter().map(|it| of_list(it.1)).collect()
+    lists.iter().map(of_list).collect()
 }
 
-/// Returns the field of the text that the entities of a type are, if they are texts with markup.
-fn content_of(schema: &Schema) -> Option<&Field> {
-    let content = schema.role(Role::Content);
-    content.filter(|it| matches!(it.kind, Kind::Html(_)))
+impl List<'_> {
+    /// Returns the field of the text that each entity is, if the page shows the texts and no table.
+    fn content(&self) -> Option<&'static Field> {
+        let content = self.entities.schema.role(Role::Content);
+        content.filter(|it| matches!(it.kind, Kind::Html(_)) && self.part.is_none())
+    }
 }
 
 impl<'a> Children<'a> {
-    /// Returns the lists of what belongs to `parent`, with the fields that [`trees`] returns.
+    /// Returns the lists on the page of `parent`, with the fields that [`trees`] returns.
     pub(super) fn all(
         parent: &Item,
         lists: &[List<'_>],
@@ -85,21 +107,24 @@ impl<'a> Children<'a> {
         view: &View<'_>,
     ) -> Vec<Self> {
         let lists = lists.iter().zip(trees).enumerate();
-        let lists = lists.map(|(index, ((related, list), trees))| {
+        let lists = lists.map(|(index, (list, trees))| {
+            let found = list.entities;
             let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
-            let content = content_of(list.schema);
-            let articles = content.map(|it| articles(parent, (list, it), &entities, view));
-            let shown: &[_] = if content.is_some() { &[] } else { &entities };
+            let articles = list.content();
+            let articles = articles.map(|it| articles_of(parent, (found, it), &entities, view));
+            let is_table = articles.is_none() && list.part.is_none();
+            let is_cut = articles
+                .as_ref()
+                .is_some_and(|it| it.len() < entities.len());
+            let plural = || view.registry.plural(list.place.prefix);
             Self {
                 id: format!("list-{index}"),
-                label: view.registry.plural(related.prefix),
-                href: href_of(related),
-                has_more: list.has_more
-                    || articles
-                        .as_ref()
-                        .is_some_and(|it| it.len() < entities.len()),
+                label: list.part.map_or_else(plural, ToOwned::to_owned),
+                href: near(list.place, view),
+                has_more: (found.has_more || is_cut) && list.part.is_none(),
                 articles: articles.unwrap_or_default(),
-                table: Table::below(parent, list, shown, view),
+                table: is_table.then(|| Table::below(parent, found, &entities, view)),
+                rows: list.part.map(|_| Rows::of(found, &entities, view)),
             }
         });
         lists.collect()
@@ -107,7 +132,7 @@ impl<'a> Children<'a> {
 }
 
 /// Returns the first of the entities as texts.
-fn articles<'a>(
+fn articles_of<'a>(
     parent: &Item,
     (list, content): (&Collection, &Field),
     entities: &[&'a Map<String, Value>],
@@ -134,7 +159,9 @@ fn articles<'a>(
                 true => view.registry.singular(item.prefix()),
                 false => names.join(", "),
             },
-            time: entry.and_then(|it| it.published).map(Shown::of_instant),
+            time: entry
+                .and_then(|it| it.published)
+                .map(|it| Shown::of_instant(it, Clock::of(view))),
             content: SanitizedHtml(text),
         });
     }

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use entity_core::format::View;
+use entity_core::words::label;
 use entity_core::{Error, Result, encode_segment};
 use serde::Deserialize;
 use serde_json::Value;
@@ -195,7 +196,7 @@ impl TypeEntry {
 impl Address {
     /// What it does, as people write it.
     fn label(&self) -> String {
-        super::label(&self.operation)
+        label(&self.operation)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use askama::Template;
 use entity_core::format::View;
+use entity_core::words::label;
 
 use super::frame::Frame;
-use super::label;
 
 /// Nothing to show.
 #[derive(Template)]

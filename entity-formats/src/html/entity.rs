@@ -1,26 +1,35 @@
 //! The page of one entity.
 
+use std::sync::LazyLock;
+
 use askama::Template;
 use entity_core::Verb;
 use entity_core::format::View;
 use entity_core::reply::{Item, Offer};
-use entity_core::schema::{Field, Kind, Role, Writable};
+use entity_core::schema::{Field, Kind, Layout, Role, Writable};
+use entity_core::words::label;
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_asking};
 use super::children::{Children, List};
+use super::clock::Clock;
+use super::facts::{Facts, is_fact};
 use super::frame::Frame;
 use super::place::near;
-use super::shown::{SanitizedHtml, Shown, instant};
+use super::reference;
+use super::shown::{SanitizedHtml, Shown, file, instant};
 use super::words::{is_nameless, is_usual, label_of, prose};
-use super::{label, reference};
 use crate::render::json::METADATA;
+
+/// The fields of something that is no object.
+static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// One entity.
 #[derive(Template)]
 #[template(path = "entity.html")]
 pub(super) struct EntityPage<'a> {
     frame: Frame<'a>,
+    facts: Facts<'a>,
     path: String,
     may_update: bool,
     may_delete: bool,
@@ -37,7 +46,13 @@ pub(super) struct EntityPage<'a> {
     sections: Vec<Section<'a>>,
     /// What belongs to it.
     children: Vec<Children<'a>>,
+    /// Its files, by address and name.
+    files: Vec<(String, String)>,
+    /// Instants, where they stand beside the text.
+    dates: Vec<(String, Shown<'a>)>,
     fields: Vec<(String, Shown<'a>)>,
+    /// True if the fields are folded, because what people read comes before them.
+    is_folded: bool,
     /// What few readers want to know.
     further: Vec<(String, Shown<'a>)>,
 }
@@ -53,6 +68,8 @@ pub(super) struct Command {
 struct Section<'a> {
     id: String,
     label: String,
+    /// True if it is what the entity says, which needs no heading.
+    is_text: bool,
     content: SanitizedHtml<'a>,
 }
 
@@ -62,7 +79,8 @@ impl<'a> EntityPage<'a> {
         let field = item.schema().role(Role::Site);
         let site = field.and_then(|it| tree.get(it.name)?.as_str());
         let site = site.filter(|_| item.prefix() != "site");
-        let frame = Frame::new(title(item, view), view).showing(item.prefix(), view);
+        let mut frame = Frame::new(title(item, view), view).showing(item.prefix(), view);
+        frame.is_narrow = item.schema().look.layout.is_text();
         frame.below_list(item.prefix(), site, view)
     }
 
@@ -76,13 +94,17 @@ impl<'a> EntityPage<'a> {
         view: &View<'a>,
     ) -> Self {
         let path = format!("/direct{}", item.reference().path());
+        let entity = tree.as_object().unwrap_or(&EMPTY);
+        let layout = item.schema().look.layout;
+        let is_home = frame.is_home();
         let mut page = Self {
+            facts: Facts::of(item, entity, view),
             frame,
             may_update: view.abilities.update,
             may_delete: view.abilities.delete,
             removal: view.abilities.removal.unwrap_or("Delete"),
             buttons: buttons(&view.abilities.actions),
-            asks: Ask::all(&view.abilities.actions, tree, view),
+            asks: asks(item, tree, view),
             reasons: view
                 .abilities
                 .actions
@@ -96,15 +118,22 @@ impl<'a> EntityPage<'a> {
             path,
             children: Children::all(item, lists, below, view),
             sections: Vec::new(),
+            files: Vec::new(),
+            dates: Vec::new(),
+            is_folded: item.schema().look.layout.is_text() || layout == Layout::Work || is_home,
             fields: Vec::new(),
             further: Vec::new(),
         };
-        for (name, value) in tree.as_object().into_iter().flatten() {
-            if let Some(entity) = tree.as_object() {
-                page.add(name, value, entity, item, view);
-            }
+        for (name, value) in entity {
+            page.add(name, value, entity, item, view);
         }
         page
+    }
+
+    /// Returns whether something stands beside the text.
+    fn has_aside(&self) -> bool {
+        let is_needed = !self.dates.is_empty() || !self.files.is_empty() || !self.links.is_empty();
+        !self.frame.is_narrow && is_needed
     }
 
     /// Puts a field where readers look for it, unless the page says the same elsewhere.
@@ -118,7 +147,7 @@ impl<'a> EntityPage<'a> {
     ) {
         let Some(field) = item.schema().field(name) else {
             if !METADATA.contains(&name) {
-                self.push(name, label(name), Shown::of(value), true);
+                self.push(name, label(name), Shown::of(value, Clock::of(view)), true);
             }
             return;
         };
@@ -128,6 +157,7 @@ impl<'a> EntityPage<'a> {
         let fields = item.schema().fields;
         let is_frame = field.role == Some(Role::Site) && self.frame.course.is_some();
         if is_frame
+            || is_fact(field, item.schema())
             || is_usual(field, value)
             || is_said_elsewhere(field, value, fields, entity)
             || reference::is_naming(name, fields, entity, view.registry)
@@ -139,8 +169,14 @@ impl<'a> EntityPage<'a> {
                 self.sections.push(Section {
                     id: format!("section-{}", self.sections.len()),
                     label: label_of(field),
+                    is_text: field.role == Some(Role::Content),
                     content: SanitizedHtml(html),
                 });
+            }
+            (Kind::List, Value::Array(items))
+                if !is_for_few(field) && !items.is_empty() && items.iter().all(is_file) =>
+            {
+                self.files.extend(items.iter().filter_map(file));
             }
             _ => {
                 let is_aside = is_for_few(field)
@@ -151,7 +187,15 @@ impl<'a> EntityPage<'a> {
                     Value::String(text) if is_aside => Shown::of_text(text),
                     _ => Shown::of_field(field, entity, item.schema(), view),
                 };
-                self.push(name, label_of(field), shown, is_aside);
+                let is_date = matches!(shown, Shown::Time { .. })
+                    && self.is_folded
+                    && !self.frame.is_narrow
+                    && !matches!(field.role, Some(Role::Created | Role::Updated));
+                if is_date && !is_aside {
+                    self.dates.push((label_of(field), shown));
+                } else {
+                    self.push(name, label_of(field), shown, is_aside);
+                }
             }
         }
     }
@@ -168,6 +212,18 @@ impl<'a> EntityPage<'a> {
             fields.push((words, shown));
         }
     }
+}
+
+/// The forms of what the caller may do with `item`: where it is to be done, the first one stands open, but for those who
+/// made it.
+fn asks<'a>(item: &Item, tree: &Value, view: &View<'a>) -> Vec<Ask<'a>> {
+    let mut asks = Ask::all(&view.abilities.actions, tree, view);
+    let is_task = item.schema().look.layout == Layout::Work && !view.abilities.update;
+    if is_task && !asks.is_empty() {
+        let first = asks.remove(0).opened();
+        asks.insert(0, first);
+    }
+    asks
 }
 
 /// What a page calls `item`: by its title, by what it is about, or by what it is.
@@ -211,13 +267,24 @@ fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> boo
 fn related(shown: &[List<'_>], view: &View<'_>) -> Vec<Command> {
     let related = view.abilities.related.iter();
     related
-        .filter(|it| !shown.iter().any(|shown| std::ptr::eq(shown.0, *it)))
+        .filter(|it| !shown.iter().any(|shown| std::ptr::eq(shown.place, *it)))
+        .filter(|it| {
+            !view
+                .abilities
+                .menu
+                .iter()
+                .any(|part| part.1.prefix == it.prefix)
+        })
         .map(|it| Command {
             href: near(it, view),
             label: view.registry.plural(it.prefix),
             doc: prose(it.doc, &[]),
         })
         .collect()
+}
+
+fn is_file(item: &Value) -> bool {
+    file(item).is_some()
 }
 
 /// The most parts that each entry of a list may have for people to read the list within a page.

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use entity_core::Result;
 use entity_core::format::View;
 
+use super::clock::Clock;
 use super::frame::Frame;
 use super::shown::Shown;
 
@@ -65,7 +66,7 @@ pub fn folder_page(folder: &Folder, view: &View<'_>) -> Result<Vec<u8>> {
     let row = |file| Row {
         file,
         size: file.size.map(size).unwrap_or_default(),
-        time: Shown::of_instant(file.changed),
+        time: Shown::of_instant(file.changed, Clock::of(view)),
     };
     super::write(&FolderPage {
         frame: Frame::new(&folder.title, view),

@@ -146,7 +146,9 @@ impl<'a> FormPage<'a> {
             .collect();
         Self {
             sendings: &questionnaire.sendings,
-            ends_on: questionnaire.ends_on.map(Shown::of_instant),
+            ends_on: questionnaire
+                .ends_on
+                .map(|it| Shown::of_instant(it, frame.clock)),
             ..Self::with(
                 frame,
                 refusal.map(|it| Complaint::of(it, &controls)),

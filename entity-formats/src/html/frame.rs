@@ -4,6 +4,8 @@ use entity_core::format::{Format, View};
 use entity_core::reply::{Body, Related};
 use entity_core::{Need, Reference, Registry, encode_segment, menu};
 
+use super::clock::Clock;
+use super::mark::{Mark, icon};
 use super::place::{href_of, near};
 
 use crate::input::form::write_pairs;
@@ -21,6 +23,12 @@ pub(super) struct Frame<'a> {
     /// What the reader has just done.
     pub(super) said: Option<String>,
     pub(super) user: Option<&'a str>,
+    /// The mark of the reader.
+    pub(super) own_mark: Mark,
+    /// The clock by which the page tells times.
+    pub(super) clock: Clock,
+    /// True if the page is there to be read, so that its lines are short.
+    pub(super) is_narrow: bool,
     pub(super) csrf_token: Option<&'a str>,
     /// The course, or another site, to which the page belongs.
     pub(super) course: Option<Course>,
@@ -45,10 +53,8 @@ fn said(shown: Option<(&str, &str)>, view: &View<'_>) -> Option<String> {
 pub(super) struct Course {
     pub(super) href: String,
     pub(super) title: String,
-    /// Its letters, which stand beside its title.
-    pub(super) letters: String,
-    /// Its colour, of eight.
-    pub(super) hue: u8,
+    /// Its mark.
+    pub(super) mark: Mark,
     /// Its parts, the first of which is its own page.
     pub(super) parts: Vec<Part>,
 }
@@ -57,6 +63,7 @@ pub(super) struct Course {
 pub(super) struct Part {
     pub(super) href: String,
     pub(super) label: String,
+    pub(super) icon: &'static str,
     /// True if it is the page itself, or leads to it.
     pub(super) is_current: bool,
 }
@@ -86,6 +93,9 @@ impl<'a> Frame<'a> {
             registry: view.registry,
             said: said(None, view),
             user: view.user,
+            own_mark: Mark::of(view.user.unwrap_or_default(), view.user.unwrap_or_default()),
+            clock: Clock::of(view),
+            is_narrow: false,
             csrf_token: view.csrf_token,
             course: Course::of(view),
             log_in: log_in(view),
@@ -118,11 +128,20 @@ impl<'a> Frame<'a> {
 
     /// The page above this one that a page in a course leads to: none above its parts.
     pub(super) fn up(&self) -> Option<&Crumb> {
-        let own = self.course.as_ref().and_then(|it| it.parts.first());
-        let is_home = own.is_some_and(|it| it.is_current);
         self.crumbs
             .last()
-            .filter(|_| self.heading.is_none() && !is_home)
+            .filter(|_| self.heading.is_none() && !self.is_home())
+    }
+
+    /// Returns whether there is a page above this one that it does not say itself.
+    pub(super) fn has_crumbs(&self) -> bool {
+        self.crumbs.iter().any(|it| it.label != self.title)
+    }
+
+    /// Returns whether the page is the first one of a course.
+    pub(super) fn is_home(&self) -> bool {
+        let own = self.course.as_ref().and_then(|it| it.parts.first());
+        own.is_some_and(|it| it.is_current)
     }
 
     /// The page shows an entity of the type `prefix`, whose title it has.
@@ -217,23 +236,29 @@ impl Course {
         let own = Part {
             href: href.clone(),
             label: "Overview".to_owned(),
+            icon: "home",
             is_current: view.path == path,
         };
         let part = |(label, list): &(String, Related)| Part {
             href: near(list, view),
             label: label.clone(),
+            icon: icon_of(view.registry, list.prefix),
             is_current: list.prefix == prefix,
         };
         Some(Self {
             href,
-            letters: letters(&title),
-            hue: hue(site),
+            mark: Mark::of(site, &title),
             parts: std::iter::once(own)
                 .chain(view.abilities.menu.iter().map(part))
                 .collect(),
             title,
         })
     }
+}
+
+/// The icon of the type `prefix`.
+pub(super) fn icon_of(registry: &Registry, prefix: &str) -> &'static str {
+    registry.route(prefix).map_or("box", |it| icon(it.schema))
 }
 
 /// The address of the page to log in, from which one comes back to where one was.
@@ -246,21 +271,6 @@ pub(super) fn log_in(view: &View<'_>) -> String {
         false => view_url_with_query(view, "html").replacen(view.base_url, "", 1),
     };
     format!("/portal/xlogin?{}", write_pairs([("to", page.as_str())]))
-}
-
-/// The first letters of the first two words: `Biology 101` → `B1`.
-fn letters(title: &str) -> String {
-    let words = title.split_whitespace().take(2);
-    let first = words.filter_map(|it| it.chars().find(|it| it.is_alphanumeric()));
-    first.flat_map(char::to_uppercase).collect()
-}
-
-/// One of eight colours, always the same for an id.
-fn hue(id: &str) -> u8 {
-    id.bytes()
-        .fold(0_u8, |sum, it| sum.wrapping_mul(31).wrapping_add(it))
-        % 8
-        + 1
 }
 
 /// The address of the list of the entities of the type `prefix` in `site`, if the type has one.

@@ -3,6 +3,7 @@
 mod agenda;
 mod column;
 mod filter;
+mod rows;
 mod table;
 
 use askama::Template;
@@ -15,6 +16,8 @@ use serde_json::Value;
 use self::agenda::Agenda;
 use self::column::{is_needed, site_of};
 use self::filter::Filter;
+pub(super) use self::rows::Rows;
+use self::rows::has_rows;
 pub(super) use self::table::Table;
 use super::ask::Ask;
 use super::entity::{Command, buttons, links};
@@ -22,7 +25,7 @@ use super::form::is_prefilled;
 use super::frame::Frame;
 use super::query::Query;
 use super::subscribe::Subscribe;
-use super::words::{has_uuid, prose};
+use super::words::has_uuid;
 use crate::{paging_links, render::tree, words::title};
 
 /// A list.
@@ -30,7 +33,6 @@ use crate::{paging_links, render::tree, words::title};
 #[template(path = "list.html")]
 pub(super) struct ListPage<'a> {
     frame: Frame<'a>,
-    doc: String,
     kind: String,
     new_href: Option<String>,
     buttons: Vec<Command>,
@@ -39,7 +41,9 @@ pub(super) struct ListPage<'a> {
     feed: Option<Subscribe>,
     filter: Option<Filter>,
     agenda: Option<Agenda>,
-    table: Table<'a>,
+    is_empty: bool,
+    table: Option<Table<'a>>,
+    rows: Option<Rows<'a>>,
     paging: Vec<(&'static str, String)>,
 }
 
@@ -87,7 +91,6 @@ impl<'a> ListPage<'a> {
         let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
         let path = format!("/direct/{}", encode_segment(collection.prefix));
         Self {
-            doc: prose(collection.schema.doc, collection.schema.fields),
             kind: view.registry.singular(collection.prefix).to_lowercase(),
             new_href: view.abilities.create.then(|| {
                 let is_known = |name: &str| is_prefilled(collection.schema, name);
@@ -105,7 +108,9 @@ impl<'a> ListPage<'a> {
             feed: None,
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
             agenda: Agenda::of(collection, view),
-            table: Table::of(collection, &entities, view),
+            is_empty: entities.is_empty(),
+            table: (!has_rows(collection.schema)).then(|| Table::of(collection, &entities, view)),
+            rows: has_rows(collection.schema).then(|| Rows::of(collection, &entities, view)),
             paging: frame.paging.clone(),
             frame,
         }

@@ -2,9 +2,10 @@
 //! one thing only is told by aspect, one below the other.
 
 use entity_core::schema::Pivot;
+use entity_core::words::label;
 use serde_json::{Map, Value};
 
-use super::label;
+use super::clock::Clock;
 use super::shown::{Shown, is_for_programs};
 use crate::render::pivot::{distinct, grouped};
 
@@ -12,7 +13,7 @@ use crate::render::pivot::{distinct, grouped};
 const NOT_YET: &str = "not yet";
 
 /// Returns the table of `items`, as `pivot` declares it.
-pub(super) fn table<'a>(pivot: &Pivot, items: &'a [Value]) -> Shown<'a> {
+pub(super) fn table<'a>(pivot: &Pivot, items: &'a [Value], clock: Clock) -> Shown<'a> {
     let lines = grouped(items, pivot);
     let aspects = distinct(
         items
@@ -21,20 +22,21 @@ pub(super) fn table<'a>(pivot: &Pivot, items: &'a [Value]) -> Shown<'a> {
     );
     match lines.as_slice() {
         [] => Shown::Nothing,
-        [only] => of_one(pivot, only),
-        _ => of_all(pivot, &lines, &aspects),
+        [only] => of_one(pivot, only, clock),
+        _ => of_all(pivot, &lines, &aspects, clock),
     }
 }
 
-fn cell<'a>(pivot: &Pivot, item: &'a Map<String, Value>) -> Shown<'a> {
+fn cell<'a>(pivot: &Pivot, item: &'a Map<String, Value>, clock: Clock) -> Shown<'a> {
     match item.get(pivot.cell) {
         None | Some(Value::Null) => Shown::Text(NOT_YET.to_owned()),
-        Some(value) => Shown::of(value),
+        Some(value) => Shown::of(value, clock),
     }
 }
 
 /// An aspect on each line, with what else is known of it.
-fn of_one<'a>(pivot: &Pivot, items: &[&'a Map<String, Value>]) -> Shown<'a> {
+fn of_one<'a>(pivot: &Pivot, items: &[&'a Map<String, Value>], clock: Clock) -> Shown<'a> {
+    let shown = |value: Option<&'a Value>| value.map_or(Shown::Nothing, |it| Shown::of(it, clock));
     let names = items.first().into_iter().flat_map(|it| it.keys());
     let others: Vec<&str> = names
         .map(String::as_str)
@@ -42,10 +44,9 @@ fn of_one<'a>(pivot: &Pivot, items: &[&'a Map<String, Value>]) -> Shown<'a> {
         .filter(|it| !is_for_programs(it))
         .collect();
     let row = |item: &&'a Map<String, Value>| {
-        let aspect = item.get(pivot.column).map_or(Shown::Nothing, Shown::of);
-        let others = others.iter().map(|it| item.get(*it));
-        let others = others.map(|it| it.map_or(Shown::Nothing, Shown::of));
-        [aspect, cell(pivot, item)]
+        let aspect = shown(item.get(pivot.column));
+        let others = others.iter().map(|it| shown(item.get(*it)));
+        [aspect, cell(pivot, item, clock)]
             .into_iter()
             .chain(others)
             .collect()
@@ -64,6 +65,7 @@ fn of_all<'a>(
     pivot: &Pivot,
     lines: &[Vec<&'a Map<String, Value>>],
     aspects: &[&Value],
+    clock: Clock,
 ) -> Shown<'a> {
     let told: Vec<_> = pivot
         .line
@@ -73,11 +75,11 @@ fn of_all<'a>(
     let row = |own: &Vec<&'a Map<String, Value>>| {
         let names = told.iter().map(|name| {
             let value = own.first().and_then(|it| it.get(**name));
-            value.map_or(Shown::Nothing, Shown::of)
+            value.map_or(Shown::Nothing, |it| Shown::of(it, clock))
         });
         let cells = aspects.iter().map(|aspect| {
             let found = own.iter().find(|it| it.get(pivot.column) == Some(*aspect));
-            found.map_or(Shown::Nothing, |it| cell(pivot, it))
+            found.map_or(Shown::Nothing, |it| cell(pivot, it, clock))
         });
         names.chain(cells).collect()
     };
@@ -121,7 +123,7 @@ mod tests {
             {"studentId": "2", "name": "Ben", "exam": "Oral", "mark": null},
             {"studentId": "1", "name": "Ada", "exam": "Essay", "mark": "2"},
         ]);
-        let (columns, rows) = texts(table(&MARKS, items.as_array().expect("a list")));
+        let (columns, rows) = texts(table(&MARKS, items.as_array().expect("a list"), Clock::UTC));
         assert_eq!(columns, ["Name", "Oral", "Essay"]);
         assert_eq!(rows, [["Ada", "1", "2"], ["Ben", "not yet", ""]]);
     }
@@ -132,7 +134,7 @@ mod tests {
             {"studentId": "1", "name": "Ada", "exam": "Oral", "mark": "1", "points": 4},
             {"studentId": "1", "name": "Ada", "exam": "Essay", "mark": null, "points": 5},
         ]);
-        let (columns, rows) = texts(table(&MARKS, items.as_array().expect("a list")));
+        let (columns, rows) = texts(table(&MARKS, items.as_array().expect("a list"), Clock::UTC));
         assert_eq!(columns, ["Exam", "Mark", "Points"]);
         assert_eq!(rows, [["Oral", "1", "4"], ["Essay", "not yet", "5"]]);
     }

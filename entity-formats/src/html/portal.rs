@@ -5,14 +5,20 @@ use chrono::{DateTime, Utc};
 use entity_core::Result;
 use entity_core::engine::{DirectPath, Route};
 use entity_core::format::View;
+use entity_core::recurrence::Tz;
+use entity_core::schema::Layout;
 
+use super::clock::Clock;
 use super::frame::{Crumb, Frame};
-use super::sentence;
+use super::mark::Mark;
 use super::shown::Shown;
+use super::words::sentence;
 
 /// A link to a site on the start page.
 #[derive(Clone, Debug)]
 pub struct SiteLink {
+    /// The id of the site.
+    pub id: String,
     /// The address.
     pub href: String,
     /// The title of the site.
@@ -24,6 +30,8 @@ pub struct SiteLink {
 /// A link to an announcement or an event on the start page.
 #[derive(Clone, Debug)]
 pub struct Dated {
+    /// The prefix of its type.
+    pub prefix: String,
     /// The address.
     pub href: String,
     /// The headline.
@@ -60,6 +68,8 @@ struct HomePage<'a> {
     frame: Frame<'a>,
     groups: Vec<Group<'a>>,
     has_more: bool,
+    /// Work that is due.
+    due: Vec<Entry<'a>>,
     events: Vec<Entry<'a>>,
     has_more_events: bool,
     news: Vec<Entry<'a>>,
@@ -71,7 +81,7 @@ struct HomePage<'a> {
 struct Group<'a> {
     id: &'static str,
     heading: &'static str,
-    sites: &'a [SiteLink],
+    sites: Vec<(Mark, &'a SiteLink)>,
 }
 
 /// An announcement or an event, as people read it.
@@ -103,17 +113,20 @@ struct LogOutPage<'a> {
 /// # Errors
 /// Returns an error if the page can't be written.
 pub fn home_page(home: &Home, view: &View<'_>) -> Result<Vec<u8>> {
+    let clock = Clock::of(view);
+    let (due, events): (Vec<_>, Vec<_>) =
+        home.events.iter().partition(|it| is_work(&it.prefix, view));
     let is_divided = !home.pinned.is_empty();
     let groups = [
         Group {
             id: "pinned",
             heading: "Pinned sites",
-            sites: &home.pinned,
+            sites: marked(&home.pinned),
         },
         Group {
             id: "sites",
             heading: if is_divided { "Other sites" } else { "Sites" },
-            sites: &home.others,
+            sites: marked(&home.others),
         },
     ];
     super::write(&HomePage {
@@ -123,14 +136,26 @@ pub fn home_page(home: &Home, view: &View<'_>) -> Result<Vec<u8>> {
             .filter(|it| !it.sites.is_empty())
             .collect(),
         has_more: home.has_more,
-        events: home.events.iter().map(Entry::of).collect(),
+        due: due.into_iter().map(|it| Entry::due(it, clock)).collect(),
+        events: events.into_iter().map(|it| Entry::of(it, clock)).collect(),
         has_more_events: home.has_more_events,
-        news: home.news.iter().map(Entry::of).collect(),
+        news: home.news.iter().map(|it| Entry::of(it, clock)).collect(),
         lists: [
             ("Yours", own(view)),
             ("Administration", managed(&home.managed, view)),
         ],
     })
+}
+
+fn marked(sites: &[SiteLink]) -> Vec<(Mark, &SiteLink)> {
+    let marked = |it: &'_ SiteLink| Mark::of(&it.id, &it.title);
+    sites.iter().map(|it| (marked(it), it)).collect()
+}
+
+/// Returns whether entities of the type `prefix` are to be done.
+fn is_work(prefix: &str, view: &View<'_>) -> bool {
+    let route = view.registry.route(prefix);
+    route.is_some_and(|it| it.schema.look.layout == Layout::Work)
 }
 
 /// The lists of these types.
@@ -157,10 +182,17 @@ fn own(view: &View<'_>) -> Vec<Crumb> {
 }
 
 impl<'a> Entry<'a> {
-    fn of(link: &'a Dated) -> Self {
+    fn of(link: &'a Dated, clock: Clock) -> Self {
         Self {
             link,
-            time: Shown::of_instant(link.time),
+            time: Shown::of_instant(link.time, clock),
+        }
+    }
+
+    fn due(link: &'a Dated, clock: Clock) -> Self {
+        Self {
+            link,
+            time: Shown::due(link.time, Tz::UTC, clock),
         }
     }
 }

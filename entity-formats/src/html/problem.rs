@@ -6,7 +6,7 @@ use entity_core::engine::OUTCOME_UNKNOWN;
 use entity_core::format::{Problem, View};
 
 use super::frame::{Frame, log_in};
-use super::sentence;
+use super::words::sentence;
 
 /// An error.
 #[derive(Template)]

@@ -2,12 +2,13 @@
 
 use entity_core::reply::Refusal;
 use entity_core::schema::{Field, Kind, Meaning};
+use entity_core::words::label;
 use entity_core::{ErrorKind, FieldError, Reference, lines, measure};
 use serde_json::Value;
 
 use super::control::Control;
 use super::repeats::Repeats;
-use super::{label, sentence};
+use super::words::sentence;
 
 const CORRECT: &str = "Correct these fields and send the form again.";
 

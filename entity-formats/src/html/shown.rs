@@ -7,15 +7,16 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
-use entity_core::schema::{Field, Kind, Meaning, Schema};
+use entity_core::recurrence::Tz;
+use entity_core::schema::{Emphasis, Field, Kind, Meaning, Schema, Tone};
 use entity_core::words::typed::to_typed;
-use entity_core::words::{is_web_address, plain_text};
+use entity_core::words::{is_web_address, label, plain_text};
 use entity_core::{encode_segment, recurrence, wire};
 use serde_json::{Map, Value};
 
-use super::label;
+use super::clock::Clock;
 use super::wall_clock::WallClock;
-use super::words::{choice, has_uuid, is_nameless, word_of};
+use super::words::{choice, has_uuid, is_nameless, label_of, word_of};
 use super::{pivot, reference};
 
 /// A value, ready to be shown.
@@ -37,6 +38,20 @@ pub(super) enum Shown<'a> {
     Time {
         iso: String,
         text: String,
+    },
+    /// The instant until which something is to be done.
+    Due {
+        iso: String,
+        text: String,
+        /// The time that is left.
+        until: Option<String>,
+        is_soon: bool,
+    },
+    /// Something that is not the rule.
+    Badge {
+        /// The class of its colour.
+        tone: &'static str,
+        label: String,
     },
     List(Vec<Shown<'a>>),
     Record(Vec<(String, Shown<'a>)>),
@@ -66,7 +81,7 @@ impl HtmlSafe for SanitizedHtml<'_> {}
 
 impl<'a> Shown<'a> {
     /// Data of which nothing is declared.
-    pub(super) fn of(value: &'a Value) -> Self {
+    pub(super) fn of(value: &'a Value, clock: Clock) -> Self {
         match value {
             Value::Null => Self::Nothing,
             Value::Bool(true) => Self::Text("yes".to_owned()),
@@ -74,8 +89,8 @@ impl<'a> Shown<'a> {
             Value::Number(it) => Self::Text(it.to_string()),
             Value::String(it) if has_uuid(it) && !is_web_address(it) => Self::Nothing,
             Value::String(it) => Self::of_text(it),
-            Value::Array(items) => Self::of_list(items),
-            Value::Object(fields) => Self::of_object(fields),
+            Value::Array(items) => Self::of_list(items, clock),
+            Value::Object(fields) => Self::of_object(fields, clock),
         }
     }
 
@@ -97,6 +112,7 @@ impl<'a> Shown<'a> {
         schema: &Schema,
         view: &View<'_>,
     ) -> Self {
+        let clock = Clock::of(view);
         if let Some(target) = reference::target(field, entity, view.registry) {
             let name = target.title(view);
             let name = name.unwrap_or_else(|| target.value.to_owned());
@@ -121,60 +137,101 @@ impl<'a> Shown<'a> {
             return Self::Mail { href, address };
         }
         if let (Some(pivot), Value::Array(items)) = (field.pivot, value) {
-            return pivot::table(pivot, items);
+            return pivot::table(pivot, items, clock);
         }
-        if let Some(shown) = of_measure(field, value) {
+        if let Some(shown) = of_measure(field, value, clock) {
             return shown;
         }
-        let clock = WallClock::of(schema, field, Some(entity));
+        let own = WallClock::of(schema, field, Some(entity)).zone;
         let rule = value
             .as_str()
             .filter(|_| field.meaning == Some(Meaning::Recurrence));
-        if let Some(words) = rule.and_then(|it| recurrence::words(it, clock.zone)) {
+        if let Some(words) = rule.and_then(|it| recurrence::words(it, own)) {
             return Self::Text(words);
         }
-        let time = |it| Self::of_time(it, clock);
-        instant(field.kind, value).map_or_else(|| Self::of(value), time)
+        let is_due = field.emphasis == Some(Emphasis::Due);
+        match (field.emphasis, value, instant(field.kind, value)) {
+            (Some(Emphasis::Badge(_)), Value::Bool(true), _) => Self::badge(field),
+            (_, _, Some(instant)) if is_due => Self::due(instant, own, clock),
+            (_, _, Some(instant)) => Self::of_time(instant, own, clock),
+            _ => Self::of(value, clock),
+        }
     }
 
-    /// An instant, for people in any time zone.
-    pub(super) fn of_instant(instant: DateTime<Utc>) -> Self {
-        Self::of_time(instant, WallClock::UTC)
+    /// An instant until which something is to be done.
+    pub(super) fn due(instant: DateTime<Utc>, own: Tz, clock: Clock) -> Self {
+        Self::Due {
+            iso: wire::iso(instant),
+            text: clock.told(instant, own),
+            until: clock.until(instant),
+            is_soon: clock.is_soon(instant),
+        }
     }
 
-    fn of_time(instant: DateTime<Utc>, clock: WallClock<'_>) -> Self {
+    /// A field that is true, and what it is called.
+    pub(super) fn badge(field: &Field) -> Self {
+        Self::Badge {
+            tone: match field.emphasis {
+                Some(Emphasis::Badge(tone)) => class_of(tone),
+                _ => "",
+            },
+            label: label_of(field),
+        }
+    }
+
+    /// The text of a value that is one text.
+    pub(super) fn text(self) -> Option<String> {
+        match self {
+            Self::Text(text)
+            | Self::Link { name: text, .. }
+            | Self::Time { text, .. }
+            | Self::Due { text, .. }
+            | Self::Badge { label: text, .. } => Some(text),
+            Self::Address(text) | Self::Mail { address: text, .. } => Some(text.to_owned()),
+            Self::Nothing | Self::List(_) | Self::Record(_) | Self::Table { .. } => None,
+        }
+    }
+
+    /// An instant, by the clock of the reader.
+    pub(super) fn of_instant(instant: DateTime<Utc>, clock: Clock) -> Self {
+        Self::of_time(instant, Tz::UTC, clock)
+    }
+
+    /// An instant, by the clock of the reader, or of the zone `own`, if that of the reader is not known.
+    fn of_time(instant: DateTime<Utc>, own: Tz, clock: Clock) -> Self {
         Self::Time {
             iso: wire::iso(instant),
-            text: clock.told(instant),
+            text: clock.told(instant, own),
         }
     }
 
     /// Data of which only the name is known: instants are told by it, as the documented fields of all types are.
-    fn of_named(name: &str, value: &'a Value) -> Self {
+    fn of_named(name: &str, value: &'a Value, clock: Clock) -> Self {
         let is_instant = ["Date", "On"].iter().any(|it| name.ends_with(it));
         match instant(Kind::Millis, value).filter(|_| is_instant || is_millis(value)) {
-            Some(instant) => Self::of_instant(instant),
-            None => Self::of(value),
+            Some(instant) => Self::of_instant(instant, clock),
+            None => Self::of(value, clock),
         }
     }
 
-    fn of_list(items: &'a [Value]) -> Self {
-        let files: Option<Vec<_>> = items.iter().map(file).collect();
+    fn of_list(items: &'a [Value], clock: Clock) -> Self {
+        let link = |item| file(item).map(|(href, name)| Self::Link { href, name });
+        let files: Option<Vec<_>> = items.iter().map(link).collect();
         match (files, columns(items)) {
             _ if items.is_empty() => Self::Nothing,
             (Some(files), _) => Self::List(files),
             (None, Some(columns)) => Self::Table {
-                rows: items.iter().map(|item| row(&columns, item)).collect(),
+                rows: items.iter().map(|it| row(&columns, it, clock)).collect(),
                 columns: columns.iter().map(Path::label).collect(),
             },
             (None, None) => {
                 let items = items.iter().filter(|it| !is_nameless(it));
-                Self::List(items.map(Self::of).collect())
+                Self::List(items.map(|it| Self::of(it, clock)).collect())
             }
         }
     }
 
-    fn of_object(fields: &'a Map<String, Value>) -> Self {
+    fn of_object(fields: &'a Map<String, Value>, clock: Clock) -> Self {
         if fields.is_empty() {
             return Self::Nothing;
         }
@@ -182,24 +239,37 @@ impl<'a> Shown<'a> {
             !is_for_programs(name) && !value.is_null() && !is_nameless(value)
         };
         match moment(fields) {
-            Some(instant) => Self::of_instant(instant),
+            Some(instant) => Self::of_instant(instant, clock),
             None => Self::Record(
                 fields
                     .iter()
                     .filter(told)
-                    .map(|(name, value)| (label(name), Self::of_named(name, value)))
+                    .map(|(name, value)| (label(name), Self::of_named(name, value, clock)))
                     .collect(),
             ),
         }
     }
 }
 
+/// The class of the colour of a badge.
+fn class_of(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Neutral => "",
+        Tone::Good => " is-good",
+        Tone::Warn => " is-warn",
+        Tone::Bad => " is-bad",
+        Tone::Info => " is-info",
+    }
+}
+
 /// A number that means a length or an instant.
-fn of_measure<'a>(field: &Field, value: &Value) -> Option<Shown<'a>> {
+fn of_measure<'a>(field: &Field, value: &Value, clock: Clock) -> Option<Shown<'a>> {
     match (field.meaning?, value.as_i64()?) {
         (Meaning::Length(unit), length) => Some(Shown::Text(length_of(length, unit))),
         (Meaning::Seconds, 0) => Some(Shown::Nothing),
-        (Meaning::Seconds, seconds) => DateTime::from_timestamp(seconds, 0).map(Shown::of_instant),
+        (Meaning::Seconds, seconds) => {
+            DateTime::from_timestamp(seconds, 0).map(|it| Shown::of_instant(it, clock))
+        }
         _ => None,
     }
 }
@@ -225,14 +295,11 @@ fn length_of(length: i64, unit: i64) -> String {
     }
 }
 
-/// A link to a file of an entity, if that is what `item` is.
-fn file(item: &Value) -> Option<Shown<'_>> {
+/// The address and the name of a file of an entity, if that is what `item` is.
+pub(super) fn file(item: &Value) -> Option<(String, String)> {
     let text = |name: &str| item.get(name)?.as_str();
     let (name, url) = (text("name").or_else(|| text("title"))?, text("url")?);
-    is_web_address(url).then(|| Shown::Link {
-        href: url.to_owned(),
-        name: name.to_owned(),
-    })
+    is_web_address(url).then(|| (url.to_owned(), name.to_owned()))
 }
 
 /// Returns whether a value of this name, of which nothing is declared, is an id or an address that people don't read.
@@ -342,10 +409,10 @@ fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Object(_))
 }
 
-fn row<'a>(columns: &[Path<'_>], item: &'a Value) -> Vec<Shown<'a>> {
+fn row<'a>(columns: &[Path<'_>], item: &'a Value, clock: Clock) -> Vec<Shown<'a>> {
     let shown = |column: &Path<'_>| {
         let value = column.value(item);
-        value.map_or(Shown::Nothing, |it| Shown::of_named(column.name, it))
+        value.map_or(Shown::Nothing, |it| Shown::of_named(column.name, it, clock))
     };
     columns.iter().map(shown).collect()
 }

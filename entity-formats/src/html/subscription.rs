@@ -1,11 +1,11 @@
 //! The page of a private address, for people who open it in a browser: what is there now, and how to subscribe.
 
 use askama::Template;
-use chrono::{DateTime, Utc};
 use entity_core::format::{OwnAddress, View};
 use entity_core::reply::{Body, Item};
 use entity_core::{Error, EventEntry, Result};
 
+use super::clock::Clock;
 use super::frame::Frame;
 use super::shown::{SanitizedHtml, Shown};
 use crate::render::feed::{self, clean};
@@ -59,17 +59,17 @@ impl<'a> SubscriptionPage<'a> {
 impl Entry<'_> {
     fn of(item: &Item, view: &View<'_>) -> Option<Self> {
         match feed::Entry::of(item, view) {
-            Some(entry) => Some(Self::of_feed(entry)),
+            Some(entry) => Some(Self::of_feed(entry, Clock::of(view))),
             None => item.event_entry().map(|it| Self::of_event(&it, item, view)),
         }
     }
 
-    fn of_feed(entry: feed::Entry) -> Self {
+    fn of_feed(entry: feed::Entry, clock: Clock) -> Self {
         let content = entry.content;
         Self {
             title: content.title,
             href: entry.page_url,
-            time: shown(content.published.unwrap_or(content.updated)),
+            time: Shown::of_instant(content.published.unwrap_or(content.updated), clock),
             author: content.author,
             content: entry.html,
         }
@@ -79,7 +79,7 @@ impl Entry<'_> {
         Self {
             title: clean(&event.summary),
             href: feed::page_url_of(item, view),
-            time: shown(event.start),
+            time: Shown::of_instant(event.start, Clock::of(view)),
             author: None,
             content: None,
         }
@@ -88,10 +88,6 @@ impl Entry<'_> {
     fn html(&self) -> Option<SanitizedHtml<'_>> {
         self.content.as_deref().map(SanitizedHtml)
     }
-}
-
-fn shown<'a>(instant: DateTime<Utc>) -> Shown<'a> {
-    Shown::of_instant(instant)
 }
 
 fn with_scheme(scheme: &str, address: &str) -> String {

@@ -3,11 +3,12 @@
 use askama::Template;
 use entity_core::engine::ActionRoute;
 use entity_core::format::View;
+use entity_core::words::label;
 use serde_json::Value;
 
 use super::ask::Ask;
+use super::clock::Clock;
 use super::frame::Frame;
-use super::label;
 use super::shown::Shown;
 
 /// Data.
@@ -24,7 +25,7 @@ impl<'a> ValuePage<'a> {
     pub(super) fn of(name: &str, tree: &'a Value, view: &View<'a>) -> Self {
         Self {
             frame: frame(name, view).with_data(view),
-            data: Shown::of(tree),
+            data: Shown::of(tree, Clock::of(view)),
             asks: Ask::all(&view.abilities.actions, &Value::Null, view),
         }
     }

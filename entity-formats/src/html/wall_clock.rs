@@ -41,12 +41,6 @@ impl<'a> WallClock<'a> {
         instant.with_timezone(&self.zone).naive_local()
     }
 
-    /// Returns the time that this clock shows at `instant`, for people, with the name of the zone.
-    pub(super) fn told(self, instant: DateTime<Utc>) -> String {
-        let time = self.local(instant).format("%-d %b %Y, %H:%M");
-        format!("{time} {}", self.zone.name())
-    }
-
     /// Returns the sentence that says by which clock a form takes times.
     pub(super) fn hint(self) -> String {
         self.source.map_or_else(

@@ -109,9 +109,22 @@ pub(super) fn has_uuid(text: &str) -> bool {
     })
 }
 
+/// A text of an error as a sentence: `use this` → `Use this.`
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars).chain(['.']).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_is_read_as_a_sentence() {
+        assert_eq!(sentence("log in first"), "Log in first.");
+        assert_eq!(sentence(""), ".");
+    }
 
     #[test]
     fn a_field_that_refers_to_something_is_called_by_that() {

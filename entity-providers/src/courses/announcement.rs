@@ -38,7 +38,7 @@ const SIGHT: Sight = Sight::All(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.announcements")]
+#[entity(tool = "sakai.announcements", layout = article)]
 #[entity(prefix = "announcement", access = PublicSite("annc"), sight = SIGHT)]
 #[entity(table = "announcement", migrated, check = Self::check)]
 #[entity(join = "site s ON s.id = this.site_id")]
@@ -81,13 +81,13 @@ pub struct Announcement {
     #[entity(updated, column = "modified", label = "Last changed")]
     pub modified_on: Millis,
     /// True if it is shown with emphasis.
-    #[entity(label = "With emphasis")]
+    #[entity(label = "Important", badge = info)]
     pub highlight: Option<bool>,
     /// The roles it is for: none means all.
     #[entity(computed, label = "For the roles")]
     pub selected_roles: Option<Vec<String>>,
     /// True if it is not finished; then only its author and other editors see it.
-    #[entity(column = "is_draft")]
+    #[entity(column = "is_draft", badge = warn)]
     pub draft: bool,
     /// When it appears.
     #[entity(column = "release_at", label = "Appears")]

@@ -110,7 +110,7 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
 )]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.assignment.grades")]
+#[entity(tool = "sakai.assignment.grades", layout = work)]
 #[entity(prefix = "assignment", table = "assignment", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]
@@ -143,7 +143,7 @@ pub struct Assignment {
     #[entity(words("DRAFT" = "Draft", "NOT_OPEN" = "Not open yet", "OPEN" = "Open", "DUE" = "Late work is accepted", "CLOSED" = "Closed"))]
     pub status: String,
     /// True if it is not finished; then only its author and those who revise assignments see it.
-    #[entity(column = "is_draft")]
+    #[entity(column = "is_draft", badge = warn)]
     pub draft: bool,
     /// `SITE` for everybody, `GROUP` for some groups.
     #[entity(computed, for_programs)]
@@ -152,7 +152,7 @@ pub struct Assignment {
     #[entity(label = "Opens")]
     pub open_time: Moment,
     /// When it is due.
-    #[entity(label = "Due")]
+    #[entity(label = "Due", due)]
     pub due_time: Moment,
     /// When work is no longer accepted. What is handed in after it was due is late.
     #[entity(label = "Closes")]
@@ -192,7 +192,7 @@ pub struct Assignment {
     #[entity(label = "Grading")]
     pub grade_scale: String,
     /// The points that it is worth, as text: a number above 0. Assignments with points need it.
-    #[entity(max = 20, label = "Points")]
+    #[entity(max = 20, label = "Points", fact = "{} points")]
     #[entity(hint = "A number above 0, where it is graded with points.")]
     pub grade_scale_max_points: Option<String>,
     /// The kind of work that is handed in.
@@ -208,7 +208,7 @@ pub struct Assignment {
             "NON_ELECTRONIC_ASSIGNMENT_SUBMISSION" = "On paper or in class"
         )
     )]
-    #[entity(label = "Handed in as")]
+    #[entity(label = "Handed in as", fact)]
     pub submission_type: String,
     /// How often work may be handed in again: 0 for never, -1 for as often as one likes.
     #[entity(

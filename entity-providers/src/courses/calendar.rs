@@ -50,7 +50,7 @@ const SIGHT: Sight = Sight::All(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.schedule")]
+#[entity(tool = "sakai.schedule", layout = agenda)]
 #[entity(prefix = "calendar", access = PublicSite("calendar"), sight = SIGHT)]
 #[entity(dropped("seen_from", "seen_until"))]
 #[entity(table = "calendar_event", check = Self::check, event = Self::to_entry)]

@@ -61,7 +61,7 @@ const SIGHT: Sight = Sight::All(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.resources")]
+#[entity(tool = "sakai.resources", layout = folder)]
 #[entity(prefix = "content", table = "content", access = ACCESS, sight = SIGHT, plural = "Files")]
 #[entity(singular = "File")]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
@@ -89,7 +89,8 @@ pub struct ContentItem {
         column = "media_type",
         on_create,
         optional,
-        choices("collection" = "Folder", "text/url" = "Web address")
+        choices("collection" = "Folder", "text/url" = "Web address"),
+        fact
     )]
     pub media_type: String,
     /// The bytes of a file.
@@ -119,7 +120,7 @@ pub struct ContentItem {
     #[entity(computed = |it, cx| it.is_open(cx.now()), for_programs)]
     pub visible: bool,
     /// True if it is hidden, with everything in it.
-    #[entity(column = "is_hidden")]
+    #[entity(column = "is_hidden", badge = warn)]
     pub hidden: bool,
     /// The number of files, folders and links in a folder that the caller sees.
     #[entity(computed, label = "Entries")]

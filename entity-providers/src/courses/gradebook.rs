@@ -48,6 +48,7 @@ pub(crate) use self::named::{demand_item, grade};
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(tool = "sakai.gradebookng")]
+#[entity(icon = "grades")]
 #[entity(prefix = "gradebook", plural = "Gradebook", access = Access::new(Need::Session, Need::Superuser))]
 pub struct Gradebook {
     /// The site.

@@ -41,7 +41,7 @@ const SIGHT: Sight = Sight::Any(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.lessonbuildertool")]
+#[entity(tool = "sakai.lessonbuildertool", layout = article, icon = "steps")]
 #[entity(prefix = "lessons", table = "lesson_page", access = ACCESS, sight = SIGHT)]
 #[entity(settle = Self::settle, complete = Self::complete, version = seen, plural = "Lessons")]
 #[entity(singular = "Lesson")]
@@ -81,13 +81,14 @@ pub struct Lesson {
     #[entity(content, optional, html, uncompared)]
     pub description: String,
     /// True if only those who write lessons see the page and its subpages.
+    #[entity(badge = warn)]
     pub hidden: bool,
     /// The instant from which on students see the page and its subpages; null for always.
     #[entity(label = "Appears")]
     #[entity(hint = "When students begin to see the page and its subpages; empty for at once.")]
     pub release_date: Option<Millis>,
     /// True if what follows and has prerequisites is locked until the page is completed.
-    #[entity(label = "Must be completed")]
+    #[entity(label = "Must be completed", badge)]
     pub required: bool,
     /// True if the page is locked until everything required before it is completed.
     #[entity(label = "Locked until what is required is done")]
@@ -103,10 +104,10 @@ pub struct Lesson {
     #[entity(read_only, for_programs)]
     pub opens: Option<Millis>,
     /// True if something required before the page is not completed by the caller, who therefore sees only the title.
-    #[entity(computed)]
+    #[entity(computed, badge = bad)]
     pub locked: bool,
     /// True if the caller has completed the page.
-    #[entity(sql = "(d.done_on IS NOT NULL)", column)]
+    #[entity(sql = "(d.done_on IS NOT NULL)", column, badge = good)]
     pub completed: bool,
     /// The address of the contents.
     #[serde(rename = "contentsURL")]

@@ -51,7 +51,7 @@ const DAYS_OPEN: i64 = 7;
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.poll")]
+#[entity(tool = "sakai.poll", layout = work, icon = "grades")]
 #[entity(prefix = "poll", table = "poll", access = ACCESS, sight = SIGHT, version = seen)]
 #[entity(check = Self::check, settle = Self::settle, complete = results::add, done = Self::is_voted)]
 #[entity(numbered, listed("voteOpen", "voteClose", "currentUserVoted"))]
@@ -96,7 +96,7 @@ pub struct Poll {
     #[entity(hint = "Empty for at once.")]
     pub vote_open: Millis,
     /// When voting ends; after a week unless it is sent. Once it is over and somebody has voted, it is not opened again.
-    #[entity(optional, label = "Voting ends")]
+    #[entity(optional, label = "Voting ends", due)]
     #[entity(hint = "Empty for after a week.")]
     pub vote_close: Millis,
     /// When members see how many votes each option has: `open` for always, `afterVoting` for those who have voted,
@@ -122,7 +122,7 @@ pub struct Poll {
         sql = "EXISTS (SELECT 1 FROM poll_vote v WHERE v.place = this.poll_id || ':' || {caller})",
         column
     )]
-    #[entity(label = "You have voted")]
+    #[entity(label = "You have voted", badge = good)]
     pub current_user_voted: bool,
     /// The options in their order, each with `votes`, the number of its votes: null as long as the caller may not know.
     #[entity(computed)]

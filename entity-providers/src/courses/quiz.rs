@@ -93,7 +93,7 @@ const MOST_ATTEMPTS: i64 = 100;
 #[serde(rename_all = "camelCase")]
 #[entity(singular = "Quiz")]
 #[entity(maker_pays)]
-#[entity(tool = "sakai.samigo")]
+#[entity(tool = "sakai.samigo", layout = work, icon = "tick")]
 #[entity(prefix = "sam_pub", plural = "Quizzes", table = "quiz", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, done = Self::is_taken, narrow = narrow, parameters = PARAMETERS, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]
@@ -123,14 +123,14 @@ pub struct Quiz {
     #[entity(sql = times::STATUS, column, for_programs)]
     pub status: i64,
     /// True if it is not published yet; then only those who write quizzes see it.
-    #[entity(read_only, column = "is_draft")]
+    #[entity(read_only, column = "is_draft", badge = warn)]
     pub draft: bool,
     /// When students begin to see it; null for at once.
     #[entity(label = "Opens")]
     #[entity(hint = "When students begin to see it; empty for at once.")]
     pub start_date: Option<Millis>,
     /// When it is due; null for never.
-    #[entity(label = "Due")]
+    #[entity(label = "Due", due)]
     #[entity(hint = "Empty for never.")]
     pub due_date: Option<Millis>,
     /// When students no longer see it, and late work ends; null for never.
@@ -146,7 +146,7 @@ pub struct Quiz {
     pub time_limit: Option<i64>,
     /// The points of all questions together; null without questions.
     #[entity(sql = "(SELECT CAST(sum(q.points) AS bigint) FROM quiz_question q WHERE q.quiz_id = this.id)", kind = Number)]
-    #[entity(label = "Points")]
+    #[entity(label = "Points", fact = "{} points")]
     pub total_score: Option<Decimal>,
     /// The number of attempts each student has; null for as many as there can be: 100.
     #[entity(label = "Attempts")]

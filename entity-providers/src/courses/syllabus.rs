@@ -25,7 +25,7 @@ const SIGHT: Sight = Sight::Any(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.syllabus")]
+#[entity(tool = "sakai.syllabus", layout = article, icon = "page")]
 #[entity(prefix = "syllabus", table = "syllabus", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, plural = "Syllabus items")]
 #[entity(singular = "Syllabus item")]
@@ -57,7 +57,7 @@ pub struct SyllabusItem {
     #[entity(label = "Ends")]
     pub end_date: Option<Millis>,
     /// True if it is not finished; then only those who write the syllabus see it.
-    #[entity(column = "is_draft")]
+    #[entity(column = "is_draft", badge = warn)]
     pub draft: bool,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files, label = "Files")]

@@ -30,6 +30,7 @@ const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(layout = work, icon = "tick")]
 #[entity(prefix = "task", own = "", table = "task", access = ACCESS, sight = SIGHT, unarchived)]
 #[entity(check = Self::check, settle = Self::settle)]
 #[entity(left_join = "site s ON s.id = this.site_id")]
@@ -55,7 +56,7 @@ pub struct Task {
     #[entity(site, references = "site")]
     pub site_id: Option<String>,
     /// The title of the site.
-    #[entity(sql = "coalesce(s.title, '')", category)]
+    #[entity(sql = "coalesce(s.title, '')", category, fact)]
     pub site_title: String,
     /// What is to be done.
     #[entity(title, search, max = 255, label = "What is to be done")]
@@ -67,13 +68,13 @@ pub struct Task {
     #[entity(optional, label = "Shown from")]
     pub starts: Millis,
     /// When it is due; null for no time.
-    #[entity(hint = "Empty for no time.")]
+    #[entity(due, hint = "Empty for no time.")]
     pub due: Option<Millis>,
     /// From 1, low, to 5, high.
     #[entity(optional, default = "3")]
     pub priority: i64,
     /// True if it is done.
-    #[entity(label = "Done")]
+    #[entity(label = "Done", badge = good)]
     pub complete: bool,
     /// True if whoever has to do it does not want to see it any more.
     #[entity(label = "Put away")]

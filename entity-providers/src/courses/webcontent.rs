@@ -25,7 +25,7 @@ macro_rules! entries {
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
         #[serde(rename_all = "camelCase")]
         #[entity(prefix = $prefix, tool = $tool, table = $table, access = ACCESS, check = Self::check)]
-        #[entity(singular = $singular, plural = $plural, maker_pays)]
+        #[entity(singular = $singular, plural = $plural, icon = "page", maker_pays)]
         #[entity(
             verbs(read, list, create, update, delete),
             order = "title,id",

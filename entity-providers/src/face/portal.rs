@@ -156,7 +156,9 @@ async fn events(cx: &Context) -> Result<Page<Event>> {
     let due = assignment::due_outside_of_calendars(cx, sites, AHEAD, MOST_EVENTS).await?;
     let has_more = coming.has_more || due.has_more;
     let coming = coming.items.into_iter().map(|it| Event {
-        reference: Reference::entity(CalendarEvent::PREFIX, it.id()),
+        // What follows from something else, such as its due time, leads there.
+        reference: (it.cause.as_deref().and_then(Reference::parse))
+            .unwrap_or_else(|| Reference::entity(CalendarEvent::PREFIX, it.id())),
         start: it.start(),
         title: it.title,
         site_title: it.site_name,

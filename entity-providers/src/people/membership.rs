@@ -56,7 +56,7 @@ entity_core::register!(Memberships);
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(version = Self::to_version, listed("memberRole", "userEmail", "siteId"))]
-#[entity(removal = Self::removal_of)]
+#[entity(removal = Self::removal_of, layout = people)]
 pub struct Membership {
     /// The user and the site, or the group: `user::site:site`, `user::group:group`.
     #[entity(id, column = "id")]
@@ -85,10 +85,10 @@ pub struct Membership {
     #[entity(column = "sort_name", label = "Last name first")]
     pub user_sort_name: String,
     /// The e-mail address of the user; empty for those who may not know it.
-    #[entity(email, label = "E-mail")]
+    #[entity(email, label = "E-mail", fact)]
     pub user_email: String,
     /// The role in the site, in its groups too; without one, that of those who join by themselves.
-    #[entity(writable, column = "role", label = "Role", offered = "role")]
+    #[entity(writable, column = "role", label = "Role", offered = "role", fact)]
     pub member_role: String,
     /// True if the membership of the site counts.
     #[entity(writable, column = "is_active", default = "true")]
@@ -97,6 +97,7 @@ pub struct Membership {
     #[entity(column = "is_provided", label = "From the student system")]
     pub provided: bool,
     /// True if the user does not want to be seen in the site.
+    #[entity(badge = warn)]
     pub hidden: bool,
     /// The reference of the site, `/site/site`, or of the group, `/site/site/group/group` or `/group/group`.
     #[entity(required, on_create, for_programs)]

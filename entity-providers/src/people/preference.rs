@@ -13,6 +13,7 @@ use entity_core::{
     Access, Action, Actions, Arguments, Context, Data, Entity, Error, Fields, List, Need,
     Operation, Page, Permit, Read, Result, Search, Update, Verb, Version, search, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
 
 use crate::people::user;
@@ -64,6 +65,7 @@ pub struct Preference {
 }
 
 entity_core::register!(Preference);
+entity_core::register_zone!(|cx| Box::pin(zone(cx)));
 
 impl Preference {
     fn blank(id: &str) -> Self {
@@ -207,6 +209,19 @@ impl Actions for Preference {
                 .doc("The kinds of notifications that `mutedKinds` can name."),
         ]
     }
+}
+
+/// Returns the zone that the caller has chosen.
+async fn zone(cx: &Context) -> Result<Option<Tz>> {
+    let Some(id) = cx.caller().user_id() else {
+        return Ok(None);
+    };
+    let zones = preference::Entity::find()
+        .select_only()
+        .column(preference::Column::TimeZone)
+        .filter(preference::Column::UserId.eq(id));
+    let zones: Vec<Option<String>> = cx.db()?.select(&zones).await?;
+    Ok(zones.into_iter().flatten().find_map(|it| it.parse().ok()))
 }
 
 async fn kinds(_cx: &Context, _: Arguments) -> Result<Data<Vec<&'static str>>> {

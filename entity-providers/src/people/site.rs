@@ -69,7 +69,7 @@ const GROUP: Counted = Counted::new("site_group", &["title", "description"]).wit
 )]
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(version = Self::to_version, feed = Self::to_feed)]
+#[entity(version = Self::to_version, feed = Self::to_feed, icon = "home")]
 pub struct Site {
     /// The id. Whoever creates a site may choose it.
     #[entity(id, site, on_create, max = 99, column)]
@@ -83,7 +83,7 @@ pub struct Site {
     #[entity(label = "Kind")]
     pub r#type: Option<String>,
     /// The description.
-    #[entity(writable, html, column)]
+    #[entity(writable, content, html, column)]
     pub description: Option<String>,
     /// One plain line about it.
     #[entity(
@@ -91,7 +91,8 @@ pub struct Site {
         search,
         max = 400,
         column = "short_description",
-        label = "In short"
+        label = "In short",
+        fact
     )]
     pub short_description: Option<String>,
     /// The description once more.
@@ -101,7 +102,7 @@ pub struct Site {
     #[entity(for_programs)]
     pub html_short_description: Option<String>,
     /// Whom to ask.
-    #[entity(writable, max = 200, label = "Whom to ask")]
+    #[entity(writable, max = 200, label = "Whom to ask", fact = "Questions: {}")]
     pub contact_name: Option<String>,
     /// How to reach whom to ask.
     #[entity(writable, email, max = 254, label = "E-mail for questions")]
@@ -160,13 +161,13 @@ pub struct Site {
     #[entity(for_programs)]
     pub last_modified: Millis,
     /// When it came into being.
-    #[entity(label = "Created")]
+    #[entity(for_programs, label = "Created")]
     pub created_date: Millis,
     /// When it came into being.
     #[entity(for_programs)]
     pub created_time: Moment,
     /// When it last changed.
-    #[entity(label = "Last changed")]
+    #[entity(for_programs, label = "Last changed")]
     pub modified_date: Millis,
     /// When it last changed.
     #[entity(for_programs)]
@@ -193,7 +194,7 @@ pub struct Site {
     #[entity(label = "Groups")]
     pub site_groups: Vec<Group>,
     /// The pages, in order.
-    #[entity(label = "Pages")]
+    #[entity(for_programs, label = "Pages")]
     pub site_pages: Vec<PageReference>,
     #[serde(skip)]
     #[entity(skip)]

@@ -36,7 +36,7 @@ const MOST_SHOWN: i64 = 1_000;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(maker_pays)]
-#[entity(tool = "sakai.chat")]
+#[entity(tool = "sakai.chat", layout = thread)]
 #[entity(prefix = "chat-channel", table = "chat_channel", access = ACCESS, check = Self::check)]
 #[entity(singular = "Chat room", plural = "Chat rooms", listed("description"))]
 #[entity(

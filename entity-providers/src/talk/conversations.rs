@@ -103,7 +103,7 @@ const SIGHT: Sight = Sight::Any(&[
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.conversations")]
+#[entity(tool = "sakai.conversations", layout = thread)]
 #[entity(prefix = "conversations", table = "conversation_topic", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::name_nobody, version = seen)]
 #[entity(plural = "Conversations", singular = "Topic")]
@@ -136,6 +136,7 @@ pub struct Topic {
         default = "QUESTION",
         choices("QUESTION" = "Question", "DISCUSSION" = "Discussion")
     )]
+    #[entity(fact)]
     pub kind: String,
     /// The site.
     #[entity(site, references = "site")]
@@ -176,13 +177,13 @@ pub struct Topic {
     #[entity(hint = "Those who see it, where only groups do.")]
     pub groups: Vec<String>,
     /// True if the topic is not finished; then only its creator sees it.
-    #[entity(column = "is_draft")]
+    #[entity(column = "is_draft", badge = warn)]
     pub draft: bool,
     /// True if the topic comes before others.
-    #[entity(column = "is_pinned")]
+    #[entity(column = "is_pinned", badge)]
     pub pinned: bool,
     /// True if only moderators and the creator see the topic.
-    #[entity(column = "is_hidden")]
+    #[entity(column = "is_hidden", badge = warn)]
     pub hidden: bool,
     /// True if moderators have locked the topic.
     #[entity(column = "is_locked")]
@@ -190,7 +191,8 @@ pub struct Topic {
     /// True if only moderators write in the topic now: it or the whole site is locked, or the date for that has come.
     #[entity(
         sql = "coalesce(this.is_locked OR cs.site_locked OR coalesce(this.lock_date, this.due_date) <= {now}, FALSE)",
-        column
+        column,
+        badge
     )]
     pub closed: bool,
     /// True if only the creator, and those who hold the function for it, know who has created the topic. It never changes.
@@ -218,7 +220,7 @@ pub struct Topic {
     #[entity(hint = "From when on nobody answers; empty for when it is due.")]
     pub lock_date: Option<Millis>,
     /// The instant at which the topic is due; null for never. The calendar shows it.
-    #[entity(label = "Due")]
+    #[entity(label = "Due", due)]
     #[entity(hint = "Empty for never. The calendar shows it.")]
     pub due_date: Option<Millis>,
     /// True if an instructor has posted for everybody who sees the topic, or marked a post as the answer.
@@ -228,6 +230,7 @@ pub struct Topic {
         column,
         sight = MAY_COUNT
     )]
+    #[entity(label = "Answered", badge = good)]
     pub resolved: bool,
     /// The number of posts: those that everybody sees, and the caller's own.
     #[entity(
@@ -235,7 +238,7 @@ pub struct Topic {
                AND (p.creator = {caller} OR NOT (p.is_draft OR p.is_hidden OR p.is_private)))",
         sight = MAY_COUNT
     )]
-    #[entity(label = "Posts")]
+    #[entity(label = "Posts", fact = "{} posts")]
     pub number_of_posts: i64,
     /// The number of those that answer no other post.
     #[entity(
@@ -252,7 +255,7 @@ pub struct Topic {
                WHERE v.mark_id = p.id || ':' || {caller} AND v.viewed))",
         sight = MAY_COUNT
     )]
-    #[entity(label = "Unread posts")]
+    #[entity(label = "Unread posts", fact = "{} unread")]
     pub number_of_unread_posts: i64,
     /// True if the caller has posted.
     #[entity(

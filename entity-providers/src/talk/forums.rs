@@ -51,7 +51,7 @@ const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_FORUM_OP
 )]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(tool = "sakai.forums")]
+#[entity(tool = "sakai.forums", layout = thread)]
 #[entity(prefix = "forums", table = "forum", access = ACCESS, sight = SIGHT)]
 #[entity(singular = "Forum", plural = "Forums", version = seen)]
 #[entity(check = Self::check, complete = Self::complete, done = Self::is_answered)]
@@ -85,11 +85,13 @@ pub struct Forum {
     #[entity(content, optional, html, label = "Description")]
     pub extended_description: String,
     /// True if it is not finished; then only moderators see the forum and its topics.
+    #[entity(badge = warn)]
     pub is_draft: bool,
     /// True if the messages of others than moderators appear only when a moderator has approved them.
     #[entity(label = "Messages wait for a moderator")]
     pub is_moderated: bool,
     /// True if nobody writes messages here any more.
+    #[entity(badge)]
     pub is_locked: bool,
     /// True if members see what others wrote in a topic only when they have written there.
     #[entity(label = "Write first, then read")]
@@ -121,7 +123,7 @@ pub struct Forum {
     #[entity(updated, label = "Last changed")]
     pub modified: Millis,
     /// The number of the messages that the caller sees.
-    #[entity(computed, label = "Messages")]
+    #[entity(computed, label = "Messages", fact = "{} messages")]
     pub total_messages: i64,
     /// The number of those that the caller has read or written.
     #[entity(computed, label = "Read messages")]

@@ -42,6 +42,7 @@ const SIGHT: Sight = Sight::All(&[Sight::Sql("this.to_user = {caller}"), Sight::
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(verbs(read, update, delete), plural = "Notifications", own = "")]
 #[entity(listed("eventDate", "siteTitle", "fromDisplayName", "viewed"))]
+#[entity(layout = article, icon = "bell")]
 pub struct Notification {
     /// The id, as a number.
     #[entity(computed = |it, _| it.notification_id.parse().unwrap_or_default())]
@@ -65,7 +66,7 @@ pub struct Notification {
     #[entity(read_only, references = "user", label = "From")]
     pub from_user: String,
     /// The name of whoever caused the event.
-    #[entity(name_of = from_user)]
+    #[entity(name_of = from_user, fact = "From {}")]
     pub from_display_name: String,
     /// The internal id of whoever is told.
     #[entity(read_only, person, references = "user", for_programs)]
@@ -74,7 +75,7 @@ pub struct Notification {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The title of the site.
-    #[entity(sql = "s.title", category)]
+    #[entity(sql = "s.title", category, fact)]
     pub site_title: String,
     /// The id of the tool in which people find the entity.
     #[entity(read_only, for_programs)]
@@ -83,7 +84,7 @@ pub struct Notification {
     #[entity(created, label = "When")]
     pub event_date: Millis,
     /// True if whoever is told has seen the notification.
-    #[entity(label = "Seen")]
+    #[entity(label = "Seen", badge)]
     pub viewed: bool,
     /// True if the caller may read the entity now.
     #[serde(skip)]

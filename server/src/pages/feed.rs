@@ -113,7 +113,7 @@ static SCHEMA: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
-    listed: &[],
+    look: entity_core::schema::Look::PLAIN,
 };
 
 impl Entity for Feed {

@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::LazyLock;
 use std::task::{self, Poll};
 
 use axum::body::{Body, Bytes, HttpBody as _};
@@ -17,7 +18,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use entity_core::engine::Origin;
 use entity_core::{Error, Registry, Result, Verb};
-use entity_formats::STYLESHEET_PATH;
+use entity_formats::ASSETS;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
@@ -126,10 +127,11 @@ fn without_body(response: Response) -> Response {
     Response::from_parts(parts, Body::empty())
 }
 
-/// What is neither audited nor tied to a session: the questions of load balancers, and the stylesheet.
+/// Answers the questions of load balancers, and for what pages refer to: neither is audited or tied to a session.
 fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response> {
     let path = parts.uri.path();
-    if !matches!(path, health::LIVE | health::READY | STYLESHEET_PATH) {
+    let asset = ASSETS.iter().position(|it| it.0 == path);
+    if asset.is_none() && !matches!(path, health::LIVE | health::READY) {
         return None;
     }
     if parts.method == Method::OPTIONS {
@@ -139,11 +141,11 @@ fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response>
         let error = Error::method_not_allowed(vec![Verb::Get]);
         return Some(error::respond(&error, context));
     }
-    Some(match path {
-        health::LIVE => app.health.live().into_response(),
-        health::READY => app.health.readiness(),
-        _ => stylesheet(&parts.headers),
-    })
+    match (path, asset) {
+        (_, Some(index)) => asset_at(index, &parts.headers),
+        (health::LIVE, None) => Some(app.health.live().into_response()),
+        (_, None) => Some(app.health.readiness()),
+    }
 }
 
 /// Refuses what is too much, before anything is looked up for it, and counts all answers. From here on the request
@@ -412,19 +414,21 @@ fn to_start(exchange: &Exchange) -> Response {
     }
 }
 
-fn stylesheet(headers: &HeaderMap) -> Response {
-    static TEXT: Coded = Coded::new(Bytes::from_static(entity_formats::STYLESHEET.as_bytes()));
+/// Answers the one of the [`ASSETS`] at this index.
+fn asset_at(index: usize, headers: &HeaderMap) -> Option<Response> {
+    static TEXTS: LazyLock<Vec<Coded>> = LazyLock::new(|| {
+        let coded = |it: &(_, _, &'static str)| Coded::new(Bytes::from_static(it.2.as_bytes()));
+        ASSETS.iter().map(coded).collect()
+    });
+    let (media_type, text) = (ASSETS.get(index)?.1, TEXTS.get(index)?);
     let kept = [
-        (
-            CONTENT_TYPE,
-            HeaderValue::from_static("text/css; charset=utf-8"),
-        ),
+        (CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (
             CACHE_CONTROL,
             HeaderValue::from_static("public, max-age=3600"),
         ),
     ];
-    let gzip = TEXT.gzip(headers);
-    let response = (kept, gzip.unwrap_or(TEXT.plain()).clone()).into_response();
-    coding::told(response, gzip.is_some())
+    let gzip = text.gzip(headers);
+    let response = (kept, gzip.unwrap_or(text.plain()).clone()).into_response();
+    Some(coding::told(response, gzip.is_some()))
 }

@@ -24,7 +24,7 @@ const HOUSES: [House; 4] = [
     },
     House {
         sources: "entity-formats/src",
-        largest_circle: 19,
+        largest_circle: 4,
     },
     House {
         sources: "entity-providers/src",

@@ -23,7 +23,7 @@ static SCHEMA: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
-    listed: &[],
+    look: crate::model::look::Look::PLAIN,
 };
 
 fn grammar() -> Grammar {
@@ -218,7 +218,7 @@ fn a_list_without_anything_to_search_says_so() {
         has_feed: false,
         has_events: false,
         has_site: false,
-        listed: &[],
+        look: crate::model::look::Look::PLAIN,
     };
     let grammar = Grammar {
         schema: &PLAIN,

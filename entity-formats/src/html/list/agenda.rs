@@ -9,6 +9,7 @@ use entity_core::recurrence::{FIRST_DAY, LAST_DAY, Tz};
 use entity_core::reply::{Collection, Item};
 
 use super::column::site_of;
+use crate::html::clock::Clock;
 use crate::html::place::{Span, month, takes_days};
 use crate::html::query::{Query, is_about_list};
 use crate::render::paging::view_url;
@@ -52,7 +53,7 @@ impl Agenda {
             return None;
         }
         let query = Query::of(view);
-        let today = view.now.date_naive();
+        let today = Clock::of(view).today();
         let day = |name| query.get(name).parse::<NaiveDate>().ok();
         let shown = day(FIRST_DAY).zip(day(LAST_DAY)).filter(|it| it.0 <= it.1);
         let query = query.only(|it| !is_about_list(it));
@@ -129,14 +130,14 @@ fn told(first: NaiveDate, last: NaiveDate) -> String {
     }
 }
 
-/// Returns the events of `collection` by day: that by the clock of each of them.
+/// Returns the events of `collection` by day.
 fn days(collection: &Collection, view: &View<'_>) -> Vec<Day> {
     let is_of_site =
         site_of(&[], collection.schema, view).is_some() || view.path.contains("/site/");
     let mut entries: Vec<_> = collection
         .items
         .iter()
-        .filter_map(|it| entry(it, is_of_site))
+        .filter_map(|it| entry(it, is_of_site, Clock::of(view)))
         .collect();
     entries.sort_by_key(|it| it.0);
     let mut days: Vec<Day> = Vec::new();
@@ -152,7 +153,7 @@ fn days(collection: &Collection, view: &View<'_>) -> Vec<Day> {
     days
 }
 
-fn entry(item: &Item, is_of_site: bool) -> Option<(NaiveDate, Entry)> {
+fn entry(item: &Item, is_of_site: bool, clock: Clock) -> Option<(NaiveDate, Entry)> {
     let event = item.event_entry()?;
     let zone = event.zone.unwrap_or(Tz::UTC);
     let category = || item.feed_entry()?.categories.into_iter().next();
@@ -160,24 +161,24 @@ fn entry(item: &Item, is_of_site: bool) -> Option<(NaiveDate, Entry)> {
         href: format!("/direct{}.html", item.reference().path()),
         title: event.summary,
         iso: entity_core::wire::iso(event.start),
-        time: time(event.start, event.end, zone),
+        time: time(event.start, event.end, zone, clock),
         place: event.location.filter(|it| !it.is_empty()),
         category: if is_of_site { None } else { category() },
     };
-    Some((event.start.with_timezone(&zone).date_naive(), entry))
+    Some((clock.day(event.start, zone), entry))
 }
 
-/// Returns the time of an event by its clock: without an end, if it has no length.
-fn time(start: DateTime<Utc>, end: DateTime<Utc>, zone: Tz) -> String {
-    let (start, end) = (
-        start.with_timezone(&zone).naive_local(),
-        end.with_timezone(&zone).naive_local(),
-    );
-    let begin = start.format("%H:%M");
-    match (start == end, start.date() == end.date()) {
-        (true, _) => format!("{begin} {zone}"),
-        (_, true) => format!("{begin}–{} {zone}", end.format("%H:%M")),
-        _ => format!("{begin} to {} {zone}", end.format("%-d %b, %H:%M")),
+/// Returns the time of an event: without an end, if it has no length.
+fn time(start: DateTime<Utc>, end: DateTime<Utc>, own: Tz, clock: Clock) -> String {
+    let (begin, zone) = (clock.time(start, own), clock.beside(own));
+    let last = clock.day(end, own);
+    match (start == end, clock.day(start, own) == last) {
+        (true, _) => format!("{begin}{zone}"),
+        (_, true) => format!("{begin}–{}{zone}", clock.time(end, own)),
+        _ => {
+            let last = last.format("%-d %b");
+            format!("{begin} to {last}, {}{zone}", clock.time(end, own))
+        }
     }
 }
 
@@ -230,7 +231,7 @@ mod tests {
                 "23:00 to 3 Dec, 02:00 Europe/Berlin",
             ),
         ] {
-            assert_eq!(time(at(start), at(end), berlin), expected);
+            assert_eq!(time(at(start), at(end), berlin, Clock::UTC), expected);
         }
     }
 }

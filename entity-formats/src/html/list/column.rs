@@ -1,7 +1,7 @@
 //! Which fields a list shows, and the links that put it in order.
 
 use entity_core::format::View;
-use entity_core::schema::{Field, Kind, Role, Schema};
+use entity_core::schema::{Emphasis, Field, Kind, Role, Schema};
 use entity_core::search::Order;
 use entity_core::{Registry, encode_segment};
 use serde_json::{Map, Value};
@@ -59,7 +59,7 @@ pub(super) fn columns(
 ) -> Vec<Column> {
     let order = present_order(schema, view).filter(|_| is_ordered);
     let title = schema.role(Role::Title);
-    let kept = match schema.listed {
+    let kept = match schema.look.listed {
         [] => chosen(schema, entities, view.registry),
         listed => declared(schema, listed, entities),
     };
@@ -86,6 +86,24 @@ pub(super) fn columns(
         order: direction(field, order),
     });
     std::iter::once(first).chain(others).collect()
+}
+
+/// The links that put the rows of a list in order: by the title, by the instant from which an entity is there, and by that
+/// until which something is to be done.
+pub(super) fn orders(schema: &'static Schema, view: &View<'_>) -> Vec<Column> {
+    let order = present_order(schema, view);
+    let is_key = |it: &&Field| {
+        let is_named = matches!(it.role, Some(Role::Title | Role::Created));
+        it.column.is_some() && (is_named || it.emphasis == Some(Emphasis::Due))
+    };
+    let keys = schema.fields.iter().filter(is_key);
+    let link = |field: &'static Field| Column {
+        label: label_of(field),
+        field: Some(field),
+        href: Some(order_href(field, order, view)),
+        order: direction(field, order),
+    };
+    keys.map(link).collect()
 }
 
 /// Returns the site that a list is about: the one that its address ends with, or that is known otherwise.
@@ -161,7 +179,12 @@ fn order_href(field: &Field, order: Option<Order>, view: &View<'_>) -> String {
 
 /// Returns whether the page of a list may need the value of `field`.
 pub(super) fn is_needed(field: &Field, schema: &Schema) -> bool {
-    is_simple(field) || schema.listed.contains(&field.name)
+    let is_text = field.role == Some(Role::Content) && schema.look.layout.is_text();
+    is_simple(field)
+        || is_text
+        || field.emphasis.is_some()
+        || matches!(field.role, Some(Role::Created | Role::Updated))
+        || schema.look.listed.contains(&field.name)
 }
 
 /// Returns whether a field is one value that may be short.

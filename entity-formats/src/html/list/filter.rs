@@ -46,11 +46,19 @@ impl Filter {
             controls.iter().any(|it| it.name == name) || (is_searchable && name == SEARCH)
         };
         let address = view_url(view, Some("html"));
+        // In a course, its list is the whole one.
+        let site = schema.role(Role::Site).map(|it| it.name);
+        let site = site.filter(|_| view.abilities.site.is_some());
         Some(Self {
             words: is_searchable.then(|| query.get(SEARCH).to_owned()),
             kept: query.clone().only(|it| !is_asked(it)).pairs().to_vec(),
-            is_filtered: query.pairs().iter().any(|(it, _)| !is_about_list(it)),
-            whole_href: query.only(is_about_list).behind(&address),
+            is_filtered: query
+                .pairs()
+                .iter()
+                .any(|(it, _)| !is_about_list(it) && Some(it.as_str()) != site),
+            whole_href: query
+                .only(|it| is_about_list(it) || Some(it) == site)
+                .behind(&address),
             action: address,
             controls,
         })

@@ -102,10 +102,6 @@ impl<'a> Table<'a> {
             columns,
         }
     }
-
-    pub(in crate::html) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
 }
 
 impl<'a> Row<'a> {
@@ -130,7 +126,7 @@ impl<'a> Row<'a> {
     }
 }
 
-fn title(item: &Item, entity: &Map<String, Value>, view: &View<'_>) -> String {
+pub(super) fn title(item: &Item, entity: &Map<String, Value>, view: &View<'_>) -> String {
     let title = item.title().filter(|it| !it.trim().is_empty());
     title
         .map(|it| words_of(item, it))
@@ -145,7 +141,7 @@ fn words_of(item: &Item, title: String) -> String {
     words.unwrap_or(title)
 }
 
-fn caption(collection: &Collection) -> String {
+pub(super) fn caption(collection: &Collection) -> String {
     let count = u64::try_from(collection.items.len()).unwrap_or(u64::MAX);
     let first = collection.start.saturating_add(1);
     let last = collection.start.saturating_add(count);

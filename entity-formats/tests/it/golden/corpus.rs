@@ -93,7 +93,7 @@ static NOTE: Schema = Schema {
     has_feed: true,
     has_events: true,
     has_site: false,
-    listed: &[],
+    look: entity_core::schema::Look::PLAIN,
 };
 static SESSION: Schema = Schema {
     doc: "",
@@ -101,7 +101,7 @@ static SESSION: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
-    listed: &[],
+    look: entity_core::schema::Look::PLAIN,
 };
 
 impl Entity for Note {

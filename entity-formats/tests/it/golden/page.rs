@@ -202,7 +202,7 @@ fn a_password_is_never_written_into_a_page() {
         has_feed: false,
         has_events: false,
         has_site: false,
-        listed: &[],
+        look: entity_core::schema::Look::PLAIN,
     };
     let mut refusal = refusal();
     for name in ["_username", "_password"] {

@@ -28,6 +28,8 @@ pub enum Opened {
 pub struct Folder {
     /// The id of the folder.
     pub id: String,
+    /// The id of its site.
+    pub site_id: String,
     /// The name that people see.
     pub title: String,
     /// True if it is in another folder.
@@ -95,6 +97,7 @@ async fn folder(cx: &Context, item: ContentItem) -> Result<Folder> {
     let page = page.within(cx.answer_bytes())?;
     Ok(Folder {
         id: item.id,
+        site_id: item.site_id,
         title: item.title,
         has_parent: item.depth > 0,
         items: page.items,

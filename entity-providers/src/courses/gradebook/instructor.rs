@@ -24,6 +24,7 @@ use super::{marking, result};
 /// A gradebook with all students and all scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(icon = "grades")]
 #[entity(prefix = "grades", plural = "Gradebooks of instructors")]
 #[entity(access = Access::new(Need::Session, Need::Superuser))]
 pub struct Grades {

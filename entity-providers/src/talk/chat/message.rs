@@ -38,7 +38,8 @@ const ACCESS: Access = Access {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "chat-message", table = "chat_message", access = ACCESS, version = seen)]
-#[entity(singular = "Chat message", plural = "Chat messages", permits = Self::decide)]
+#[entity(singular = "Chat message", plural = "Chat messages", layout = thread)]
+#[entity(permits = Self::decide)]
 #[entity(settle = Self::settle, complete = Self::complete)]
 #[entity(verbs(read, create, delete), listed("body", "messageDate"))]
 pub struct ChatMessage {

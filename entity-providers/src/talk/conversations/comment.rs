@@ -67,7 +67,7 @@ const SIGHT: Sight = Sight::All(&[
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "conversations-comment", table = "conversation_comment", access = ACCESS)]
 #[entity(sight = SIGHT, check = Self::check, settle = Self::settle)]
-#[entity(plural = "Comments", singular = "Comment")]
+#[entity(plural = "Comments", singular = "Comment", layout = thread)]
 #[entity(verbs(read, list), order = "created,id")]
 #[entity(listed("creatorDisplayName", "created"))]
 pub struct TopicComment {

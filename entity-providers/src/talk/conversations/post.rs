@@ -72,7 +72,7 @@ pub(super) const IN_TOPIC: Sight = Sight::Any(&[
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "conversations-post", table = "conversation_post", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::name_nobody, version = seen)]
-#[entity(plural = "Posts", singular = "Post")]
+#[entity(plural = "Posts", singular = "Post", layout = thread)]
 #[entity(left_join = "conversation_mark m ON m.mark_id = this.id || ':' || {caller}")]
 #[entity(verbs(read, list), order = "created,id")]
 #[entity(listed("creatorDisplayName", "created", "numberOfComments"))]
@@ -125,7 +125,7 @@ pub struct TopicPost {
     #[entity(on_create, column = "is_anonymous")]
     pub anonymous: bool,
     /// True if the creator was an instructor when the post was created, and the post is not anonymous.
-    #[entity(read_only, label = "By an instructor")]
+    #[entity(read_only, label = "By an instructor", badge = info)]
     pub is_instructor: bool,
     /// The instant at which the post was created.
     #[entity(created)]
@@ -140,14 +140,14 @@ pub struct TopicPost {
     #[entity(sql = "coalesce(this.created > parent.due_date, FALSE)", column)]
     pub late: bool,
     /// True if the post is not finished; then only its creator sees it.
-    #[entity(column = "is_draft")]
+    #[entity(column = "is_draft", badge = warn)]
     pub draft: bool,
     /// True if only the creator, whoever is answered, and instructors see the post. What answers a private post is
     /// private.
-    #[entity(on_create, column = "is_private", label = "Private")]
+    #[entity(on_create, column = "is_private", label = "Private", badge = warn)]
     pub private_post: bool,
     /// True if only moderators and the creator see the post.
-    #[entity(column = "is_hidden")]
+    #[entity(column = "is_hidden", badge = warn)]
     pub hidden: bool,
     /// True if only moderators answer the post and change it.
     #[entity(column = "is_locked")]

@@ -46,7 +46,7 @@ const SIGHT: Sight = Sight::All(&[
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "forums-message", table = "forum_message", access = ACCESS, sight = SIGHT)]
-#[entity(singular = "Message", plural = "Messages", version = seen)]
+#[entity(singular = "Message", plural = "Messages", version = seen, layout = thread)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete)]
 #[entity(join = "forum f ON f.forum_id = parent.forum_id")]
 #[entity(left_join = "forum_read d ON d.read_id = this.message_id || ':' || {caller}")]
@@ -96,6 +96,7 @@ pub struct ForumMessage {
     #[entity(read_only, for_programs)]
     pub indent_index: i64,
     /// True if it is not sent yet; then only its author sees it. What was sent is never a draft again.
+    #[entity(badge = warn)]
     pub is_draft: bool,
     /// True if a moderator approved it, or if that was not necessary. Otherwise only its author and moderators see it.
     #[entity(read_only)]

@@ -23,7 +23,7 @@ const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_TOPIC_OP
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "forums-topic", table = "forum_topic", access = ACCESS, sight = SIGHT)]
-#[entity(singular = "Topic", plural = "Topics", version = seen)]
+#[entity(singular = "Topic", plural = "Topics", version = seen, layout = thread)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete)]
 #[entity(whole = Self::add_threads, numbered)]
 #[entity(
@@ -65,11 +65,13 @@ pub struct ForumTopic {
     #[entity(content, optional, html, label = "Description")]
     pub extended_description: String,
     /// True if it is not finished; then only moderators see it.
+    #[entity(badge = warn)]
     pub is_draft: bool,
     /// True if the messages of others than moderators appear only when a moderator has approved them.
     #[entity(label = "Messages wait for a moderator")]
     pub is_moderated: bool,
     /// True if nobody writes messages here any more.
+    #[entity(badge)]
     pub is_locked: bool,
     /// True if members see what others wrote only when they have written here.
     #[entity(label = "Write first, then read")]

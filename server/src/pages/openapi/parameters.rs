@@ -14,7 +14,7 @@ static NO_FIELDS: Fields = Fields {
     has_feed: false,
     has_events: false,
     has_site: false,
-    listed: &[],
+    look: entity_core::schema::Look::PLAIN,
 };
 
 /// The parameter that stands for the id of an entity.

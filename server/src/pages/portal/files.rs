@@ -3,8 +3,9 @@
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use entity_core::format::View;
 use entity_core::words::{is_web_address, to_uri};
-use entity_core::{Error, Result, encode_segment};
+use entity_core::{Error, Result, encode_segment, menu};
 use entity_formats::html::folder::{FileLink, Folder, folder_page};
 use entity_formats::write_pairs;
 use entity_providers::courses::content::ContentItem;
@@ -26,7 +27,15 @@ pub(super) async fn file(visit: Visit<'_>) -> Result<Response> {
     let opened = dispatcher.read(origin, |cx| Box::pin(async move { open(cx, &path).await }));
     match opened.await? {
         Opened::File(file) => Box::pin(file::answer(visit.app, visit.exchange, &file)).await,
-        Opened::Folder(folder) => folder_page(&shown(folder), &visit.view()).map(fresh_page),
+        Opened::Folder(folder) => {
+            let site = Some(folder.site_id.clone()).filter(|it| !it.is_empty());
+            let around = dispatcher.read(origin, |cx| Box::pin(menu::around(cx, site)));
+            let view = View {
+                abilities: around.await?,
+                ..visit.view()
+            };
+            folder_page(&shown(folder), &view).map(fresh_page)
+        }
         Opened::At(path) => lead(&path),
         Opened::Link(url) => leave(&url),
     }

@@ -4,9 +4,9 @@ use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::format::Renderer;
+use entity_core::format::{Renderer, View};
 use entity_core::reply::Effect;
-use entity_core::{Error, Result, encode_segment};
+use entity_core::{Error, Result, encode_segment, menu};
 use entity_formats::html::portal::{Dated, Home, SiteLink, home_page};
 use entity_formats::write_pairs;
 use entity_providers::face::portal::{self, Part, Place};
@@ -23,10 +23,15 @@ pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
         return login::page(&visit).map(fresh_page);
     }
     let dispatcher = &visit.app.dispatcher;
-    let home = dispatcher
-        .read(origin, |cx| Box::pin(portal::home(cx)))
-        .await?;
-    let bytes = home_page(&links(home), &visit.view())?;
+    let found = dispatcher.read(origin, |cx| {
+        Box::pin(async move { Ok((portal::home(cx).await?, menu::around(cx, None).await?)) })
+    });
+    let (home, abilities) = found.await?;
+    let view = View {
+        abilities,
+        ..visit.view()
+    };
+    let bytes = home_page(&links(home), &view)?;
     let format = visit.app.formats.renderer("html").map(Renderer::format);
     let format = format.ok_or_else(|| Error::internal("a format of every service is missing"))?;
     let validators = Validators::of_version(digest(&bytes), format);
@@ -45,10 +50,12 @@ fn links(home: portal::Home) -> Home {
     let (pinned, others): (Vec<_>, Vec<_>) = home.sites.into_iter().partition(|it| it.is_pinned);
     let link = |it: portal::HomeSite| SiteLink {
         href: format!("{PORTAL}/site/{}", encode_segment(&it.id)),
+        id: it.id,
         title: it.title,
         description: it.description.filter(|it| !it.trim().is_empty()),
     };
     let news = home.news.into_iter().map(|it| Dated {
+        prefix: "announcement".to_owned(),
         href: format!("/direct/announcement/{}.html", encode_segment(&it.id)),
         title: it.title,
         site_title: it.site_title,
@@ -56,6 +63,7 @@ fn links(home: portal::Home) -> Home {
     });
     let events = home.events.into_iter().map(|it| Dated {
         href: format!("/direct{}.html", it.reference.path()),
+        prefix: it.reference.prefix,
         title: it.title,
         site_title: it.site_title,
         time: it.start,

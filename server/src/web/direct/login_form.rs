@@ -29,7 +29,7 @@ static SCHEMA: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
-    listed: &[],
+    look: entity_core::schema::Look::PLAIN,
 };
 
 /// Returns whether the form is asked for.

@@ -1,0 +1,123 @@
+//! The facts that people look for first in an entity: who wrote it, by when it is to be done, and what is not the rule about it. The
+//! type declares it; the page tells it below the title, and a list in each row.
+
+use entity_core::format::View;
+use entity_core::reply::Item;
+use entity_core::schema::{Emphasis, Field, Kind, Layout, Role, Schema, Writable};
+use serde_json::{Map, Value};
+
+use super::mark::Mark;
+use super::reference;
+use super::shown::Shown;
+use super::words::{is_usual, label_of};
+
+/// The facts about one entity.
+pub(super) struct Facts<'a> {
+    pub(super) author: Option<Person>,
+    /// The time from which it is there.
+    pub(super) time: Option<Shown<'a>>,
+    /// Instants until which something is to be done, each with its label.
+    pub(super) due: Vec<(String, Shown<'a>)>,
+    pub(super) told: Vec<String>,
+    /// Each with the class of its colour.
+    pub(super) badges: Vec<Shown<'a>>,
+}
+
+/// Somebody, as pages name people.
+pub(super) struct Person {
+    pub(super) mark: Mark,
+    pub(super) name: String,
+}
+
+impl<'a> Facts<'a> {
+    /// Returns the facts of `item`, which has the fields in `entity`.
+    pub(super) fn of(item: &Item, entity: &'a Map<String, Value>, view: &View<'_>) -> Self {
+        let schema = item.schema();
+        let fields = || schema.fields.iter().filter(|it| is_told(it, entity));
+        let shown = |field: &Field| Shown::of_field(field, entity, schema, view);
+        let due = fields().filter(|it| it.emphasis == Some(Emphasis::Due));
+        let told = fields().filter_map(|it| match it.emphasis {
+            Some(Emphasis::Fact(words)) => Some((words, shown(it).text()?)),
+            _ => None,
+        });
+        let badges = fields().filter(|it| is_badge(it, schema));
+        let role = |role| schema.role(role).filter(|it| is_told(it, entity));
+        let written = schema
+            .look
+            .layout
+            .is_text()
+            .then(|| role(Role::Created).or(role(Role::Updated)));
+        Self {
+            author: author(schema, entity, view),
+            time: written.flatten().map(shown),
+            due: due.map(|it| (label_of(it), shown(it))).collect(),
+            told: told.map(|(words, text)| in_words(words, &text)).collect(),
+            badges: badges.map(Shown::badge).collect(),
+        }
+    }
+
+    /// Returns whether nothing is told.
+    pub(super) fn is_empty(&self) -> bool {
+        self.author.is_none()
+            && self.time.is_none()
+            && self.due.is_empty()
+            && self.told.is_empty()
+            && self.badges.is_empty()
+    }
+}
+
+/// Returns whether the facts tell `field`, of an entity of the type with `schema`.
+pub(super) fn is_fact(field: &Field, schema: &Schema) -> bool {
+    let is_time = matches!(field.role, Some(Role::Created | Role::Updated));
+    field.emphasis.is_some()
+        || is_badge(field, schema)
+        || (field.role == Some(Role::Owner) && has_author(schema))
+        || (is_time && schema.look.layout.is_text())
+}
+
+fn has_author(schema: &Schema) -> bool {
+    matches!(
+        schema.look.layout,
+        Layout::Plain | Layout::Article | Layout::Thread
+    )
+}
+
+/// Returns whether a field is a badge while it is true: one that is declared so or, in a type that declares nothing, any
+/// that clients may write.
+fn is_badge(field: &Field, schema: &Schema) -> bool {
+    let is_declared = |it: &Field| matches!(it.emphasis, Some(Emphasis::Badge(_)));
+    let is_plain = || {
+        field.kind == Kind::Boolean
+            && field.writable != Writable::Never
+            && !field.is_for_programs
+            && schema.look.layout == Layout::Plain
+            && !schema.fields.iter().any(is_declared)
+    };
+    is_declared(field) || is_plain()
+}
+
+/// Returns whether there is something to tell about the field.
+fn is_told(field: &Field, entity: &Map<String, Value>) -> bool {
+    let value = entity.get(field.name);
+    value.is_some_and(|it| {
+        !it.is_null() && *it != Value::Bool(false) && it != "" && !is_usual(field, it)
+    })
+}
+
+/// Returns whose it is, if that has a name for the reader.
+fn author(schema: &Schema, entity: &Map<String, Value>, view: &View<'_>) -> Option<Person> {
+    let field = schema.role(Role::Owner).filter(|_| has_author(schema))?;
+    let target = reference::target(field, entity, view.registry)?;
+    let name = target.title(view)?;
+    Some(Person {
+        mark: Mark::of(target.value, &name),
+        name,
+    })
+}
+
+fn in_words(words: &str, value: &str) -> String {
+    match words {
+        "" => value.to_owned(),
+        words => words.replace("{}", value.strip_suffix(".0").unwrap_or(value)),
+    }
+}

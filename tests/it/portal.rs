@@ -1,6 +1,7 @@
 //! `/portal` and `/access/user`, as people and old clients see them.
 
 mod home;
+mod layouts;
 mod links;
 mod login;
 mod logout;

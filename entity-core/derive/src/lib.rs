@@ -99,7 +99,7 @@ use crate::field::Fields;
 /// | `choices("course", "project")`, `choices = KINDS` | the only texts that clients may write, as they are or as a constant array; `"AFTER_DUE" = "After the due time"` says the words for one |
 /// | `words("DRAFT" = "Draft")` | the words that people read for values of a field that clients don't write |
 /// | `label = "Due"` | what people call the field; without it, the label is made from the name |
-/// | `hint = "Leave it empty for the usual length"` | what a form says about the field to people, where the doc comment speaks to programs; without it, the form says what the doc comment says |
+/// | `hint = "Leave it empty for the usual length"` | what a form says about the field to people; the doc comment speaks to programs |
 /// | `offered = "group"` | what forms offer for the field, which holds an id or ids: a name of `register_options!`; a field that refers to another type is offered its entities |
 /// | `due` | the instant until which something is to be done: pages tell it below the title and in lists, with how long there is |
 /// | `fact`, `fact = "{} points"` | pages tell the field below the title and in lists, in these words |

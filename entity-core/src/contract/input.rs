@@ -15,6 +15,7 @@ use crate::model::measure;
 use crate::model::schema::{Field, Kind, Role, Schema, Writable};
 use crate::model::shape;
 use crate::words::error::{Error, FieldError, Result};
+use crate::words::recurrence::Tz;
 
 /// The suffix of the name of a list, behind the prefix of its type.
 const COLLECTION: &str = "_collection";
@@ -30,6 +31,8 @@ pub struct Input {
     pub is_textual: bool,
     /// True if the body came from an HTML form.
     pub is_form: bool,
+    /// The zone by whose clock a form sends the times of an entity that names none; UTC, if there is none.
+    pub zone: Option<Tz>,
     /// True if fields that can't be written are refused instead of left out.
     pub is_strict: bool,
     /// The patch document, if the body is one instead of fields.
@@ -130,7 +133,7 @@ impl Input {
         let mut checked = Map::new();
         let mut errors = Vec::new();
         let sent = match self.is_form {
-            true => measure::read(&self.fields, schema).map_err(Error::fields)?,
+            true => measure::read(&self.fields, schema, self.zone).map_err(Error::fields)?,
             false => Cow::Borrowed(&self.fields),
         };
         for (name, value) in &*sent {

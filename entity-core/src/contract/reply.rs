@@ -194,10 +194,10 @@ pub struct Related {
     pub segments: Vec<String>,
     /// The pairs of the query.
     pub query: Vec<(&'static str, String)>,
-    /// The description of the list.
-    pub doc: &'static str,
     /// The beginning of the list, if its entities belong to this one: a page shows them with it.
     pub first: Option<Arc<Collection>>,
+    /// True if the caller may create such an entity.
+    pub may_create: bool,
 }
 
 /// An action that a person may run from a page, because it needs nothing, or nothing but what a form asks for.
@@ -211,8 +211,6 @@ pub struct Offer {
     pub label: String,
     /// The verb that runs the action: [`Verb::Get`] or [`Verb::Post`].
     pub verb: Verb,
-    /// The description of the action.
-    pub doc: &'static str,
     /// The reason why the action would be refused now: pages say it instead of offering the action.
     pub reason: Option<&'static str>,
     /// The fields that the form asks for.

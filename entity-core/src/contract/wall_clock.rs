@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::DateTimeUtc;
 use crate::contract::input::Input;
-use crate::model::schema::{Field, Meaning, Schema};
+use crate::model::schema::{Field, Kind, Meaning, Schema};
 use crate::model::value::{instant, read_instant};
 use crate::words::error::FieldError;
 use crate::words::recurrence::{self, Tz};
@@ -17,7 +17,10 @@ use crate::words::recurrence::{self, Tz};
 /// The clock by which the local times of an input are.
 #[derive(Debug)]
 pub(crate) struct WallClock {
+    /// The zone that the entity names.
     zone: Tz,
+    /// The zone of the form, for times by whose clock no field is.
+    form: Option<Tz>,
     /// The fields of the entity as it is, if a form was filled with them.
     shown: Map<String, Value>,
 }
@@ -29,38 +32,52 @@ impl WallClock {
         let sent = field.and_then(|it| sent(input, it));
         Self {
             zone: named(sent.or_else(|| field?.default)),
+            form: input.zone,
             shown: Map::new(),
         }
     }
 
     /// Returns the clock of an entity with the fields `stored`, which `input` changes.
     pub(crate) fn of_present(input: &Input, schema: &Schema, stored: &Value) -> Self {
-        let field = zone_field(schema).filter(|_| has_local_time(input, schema));
-        let Some(field) = field else {
+        if !has_local_time(input, schema) {
             return Self::of_new(input, schema);
-        };
-        let present = || stored.get(field.name)?.as_str();
-        let zone = named(sent(input, field).or_else(present));
+        }
+        let field = zone_field(schema);
+        let sent = field.and_then(|it| sent(input, it));
+        let present = || stored.get(field?.name)?.as_str();
         let shown = stored.as_object().filter(|_| input.is_form);
-        let shown = shown.cloned().unwrap_or_default();
-        Self { zone, shown }
+        Self {
+            zone: named(sent.or_else(present)),
+            form: input.zone,
+            shown: shown.cloned().unwrap_or_default(),
+        }
     }
 
     /// Returns the instant that `value` is as a value of `field`, if it is a local time by this clock. Who sends back the
     /// time that a form showed means the same instant, also where that time occurs twice.
     pub(crate) fn place(&self, schema: &Schema, field: &Field, value: &Value) -> Option<Value> {
-        schema.clock_of(field)?;
+        let zone = self.zone_of(schema, field)?;
         let local = instant::local(value.as_str()?)?;
         let shown = self.shown.get(field.name).and_then(read_instant);
-        let shown = shown.filter(|it| self.local(*it) == local.trunc_subsecs(3));
-        let placed = shown.or_else(|| recurrence::place(local, self.zone))?;
+        let shown = shown.filter(|it| clock(*it, zone) == local.trunc_subsecs(3));
+        let placed = shown.or_else(|| recurrence::place(local, zone))?;
         Some(placed.to_rfc3339_opts(SecondsFormat::AutoSi, true).into())
     }
 
-    fn local(&self, instant: DateTimeUtc) -> NaiveDateTime {
-        let local = instant.with_timezone(&self.zone).naive_local();
-        local.trunc_subsecs(3)
+    /// Returns the zone by whose clock a local time is that is sent for `field`, if it is not UTC.
+    fn zone_of(&self, schema: &Schema, field: &Field) -> Option<Tz> {
+        let is_instant = matches!(field.kind, Kind::Instant | Kind::Millis | Kind::Moment);
+        match schema.clock_of(field) {
+            Some(_) => Some(self.zone),
+            None => self.form.filter(|_| is_instant),
+        }
     }
+}
+
+/// Returns the time that a clock in `zone` shows at `instant`, to the millisecond.
+fn clock(instant: DateTimeUtc, zone: Tz) -> NaiveDateTime {
+    let local = instant.with_timezone(&zone).naive_local();
+    local.trunc_subsecs(3)
 }
 
 /// Checks that `value`, if it is one of a field that names a zone, does so. Nothing is checked of what is empty.
@@ -88,7 +105,7 @@ fn has_local_time(input: &Input, schema: &Schema) -> bool {
     input.fields.iter().any(|(name, value)| {
         let is_clocked = schema
             .field(name)
-            .is_some_and(|it| schema.clock_of(it).is_some());
+            .is_some_and(|it| input.zone.is_some() || schema.clock_of(it).is_some());
         is_clocked
             && value
                 .as_str()
@@ -113,7 +130,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::schema::Kind;
 
     const SCHEMA: Schema = Schema {
         doc: "",

@@ -16,7 +16,7 @@ use crate::model::schema::{Field, Role};
 use crate::words::error::{Error, ErrorKind, Result};
 use crate::words::verb::Verb;
 use crate::{
-    contract::reply::{Body, Collection, Item, Related, Reply},
+    contract::reply::{Abilities, Body, Collection, Item, Related, Reply},
     words::reference::Reference,
 };
 
@@ -142,12 +142,13 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
             let mut query = vec![(field.name, item.id())];
             let of_site = route.schema.role(Role::Site).zip(site.clone());
             query.extend(of_site.map(|(field, site)| (field.name, site)));
-            if let Some(first) = list(cx, registry, route, &query, SHOWN).await? {
+            let reply = list_reply(cx, registry, route, (&query, SHOWN), true).await?;
+            if let Some((first, abilities)) = reply {
                 related.push(Related {
+                    may_create: abilities.create,
                     prefix: route.prefix,
                     segments: Vec::new(),
                     query,
-                    doc: route.schema.doc,
                     first: Some(Arc::new(first)),
                 });
                 continue;
@@ -166,8 +167,8 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
                     prefix: route.prefix,
                     segments: vec![action.name.to_owned(), id],
                     query: Vec::new(),
-                    doc: action.doc,
                     first: None,
+                    may_create: false,
                 });
             }
         }
@@ -199,10 +200,22 @@ pub(crate) async fn list(
     values: &[(&'static str, String)],
     most: usize,
 ) -> Result<Option<Collection>> {
+    let reply = list_reply(cx, registry, route, (values, most), false).await?;
+    Ok(reply.map(|it| it.0))
+}
+
+/// Returns the same with what the caller may do there, if that is wanted.
+async fn list_reply(
+    cx: &Context,
+    registry: &Registry,
+    route: &Route,
+    (values, most): (&[(&'static str, String)], usize),
+    wants_abilities: bool,
+) -> Result<Option<(Collection, Abilities)>> {
     let values = values.iter().map(|it| (it.0.to_owned(), it.1.clone()));
     let mut query: Vec<_> = values.collect();
     query.push(("_limit".to_owned(), most.to_string()));
-    found(cx, registry, route, query).await
+    found(cx, registry, route, &query, wants_abilities).await
 }
 
 /// Returns the list of a type that `query` asks for, if the caller may open it.
@@ -210,14 +223,16 @@ pub(super) async fn found(
     cx: &Context,
     registry: &Registry,
     route: &Route,
-    query: Vec<(String, String)>,
-) -> Result<Option<Collection>> {
+    query: &[(String, String)],
+    wants_abilities: bool,
+) -> Result<Option<(Collection, Abilities)>> {
     let Some(list) = route.list.as_ref() else {
         return Ok(None);
     };
-    let answer = answer(cx, (registry, route, list), &[], &query).await?;
+    let place: (_, _, &Answering) = (registry, route, list);
+    let answer = answer(cx, place, &[], query, wants_abilities).await?;
     Ok(answer.and_then(|it| match it.body {
-        Body::Collection(list) => Some(list),
+        Body::Collection(list) => Some((list, it.abilities)),
         _ => None,
     }))
 }
@@ -234,7 +249,8 @@ pub(super) async fn is_open(
         false => Vec::new(),
     };
     let arguments = [id.to_owned()];
-    let answer = answer(cx, (registry, route, &*action.run), &arguments, &query).await?;
+    let place = (registry, route, &*action.run);
+    let answer = answer(cx, place, &arguments, &query, false).await?;
     Ok(answer.is_some())
 }
 
@@ -248,6 +264,7 @@ async fn answer(
     (registry, route, run): (&Registry, &Route, &Answering),
     arguments: &[String],
     query: &[(String, String)],
+    wants_abilities: bool,
 ) -> Result<Option<Reply>> {
     let call = Call {
         registry,
@@ -258,7 +275,7 @@ async fn answer(
         query,
         input: &Input::default(),
         preconditions: &Preconditions::default(),
-        wants_abilities: false,
+        wants_abilities,
     };
     match run(cx, call).await {
         Ok(reply) => Ok(Some(reply)),

@@ -85,7 +85,8 @@ async fn first(
         query.push((format!("{}[ge]", due.name), wire::iso(cx.now())));
         query.push(("_order".to_owned(), due.name.to_owned()));
     }
-    leads::found(cx, registry, route, query).await
+    let found = leads::found(cx, registry, route, &query, false).await?;
+    Ok(found.map(|it| it.0))
 }
 
 /// Returns what pages show around that which is no answer of a type: a file of `site`, or the start page.
@@ -150,13 +151,12 @@ fn found<'a>(route: &'a Route, site: &str) -> Option<(Related, Option<&'a Action
         prefix: route.prefix,
         segments: Vec::new(),
         query: Vec::new(),
-        doc: route.schema.doc,
         first: None,
+        may_create: false,
     };
     match (action, field) {
         (Some(action), field) if field.is_none() || is_list(action) => {
             part.segments = vec![action.name.to_owned(), site.to_owned()];
-            part.doc = action.doc;
             Some((part, Some(action)))
         }
         (_, Some(field)) => {

@@ -111,7 +111,6 @@ pub(crate) fn offer(
         label: action.label(),
         name: action.name,
         verb: action.verb,
-        doc: action.doc,
         reason: None,
         asks: action.asks,
         filled_from: action.words.filled_from,

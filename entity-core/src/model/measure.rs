@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::model::schema::{Field, Meaning, Schema};
 use crate::model::value::instant;
 use crate::words::error::FieldError;
-use crate::words::recurrence::{PERIODS, Plain};
+use crate::words::recurrence::{self, PERIODS, Plain, Tz};
 
 const MINUTES: &str = "[minutes]";
 const TIME: &str = "[time]";
@@ -59,6 +59,7 @@ pub fn minutes(length: i64, unit: i64) -> String {
 pub(crate) fn read<'a>(
     fields: &'a Map<String, Value>,
     schema: &Schema,
+    zone: Option<Tz>,
 ) -> Result<Cow<'a, Map<String, Value>>, Vec<FieldError>> {
     let is_entered = |field: &&Field| fields.contains_key(&form_name(field));
     let is_measure = |it: &&Field| form_name(it) != it.name;
@@ -78,7 +79,7 @@ pub(crate) fn read<'a>(
                     false => rule(&text, &until, &times).map(Value::from),
                 }
             }
-            _ => value(field, &text),
+            _ => value(field, &text, zone),
         };
         match value {
             Ok(value) => drop(read.to_mut().insert(field.name.to_owned(), value)),
@@ -95,14 +96,21 @@ pub(crate) fn read<'a>(
 }
 
 /// Returns what programs send for `text`, as text. What is empty stays so.
-fn value(field: &Field, text: &str) -> Result<Value, String> {
+fn value(field: &Field, text: &str, zone: Option<Tz>) -> Result<Value, String> {
     let number = match field.meaning {
         _ if text.is_empty() => return Ok(Value::from("")),
         Some(Meaning::Length(unit)) => {
             let millis = millis(text).ok_or("must be a number of minutes")?;
             millis.checked_div(unit).unwrap_or(millis)
         }
-        _ => instant::parse(text)?.timestamp(),
+        _ => {
+            let local = instant::local(text).zip(zone);
+            let placed = local.and_then(|(local, zone)| recurrence::place(local, zone));
+            match placed {
+                Some(instant) => instant.timestamp(),
+                None => instant::parse(text)?.timestamp(),
+            }
+        }
     };
     Ok(Value::from(number.to_string()))
 }
@@ -173,7 +181,7 @@ mod tests {
 
     fn read_all(fields: &Value) -> Result<Value, Vec<FieldError>> {
         let fields = fields.as_object().expect("fields");
-        read(fields, &SCHEMA).map(|it| Value::Object(it.into_owned()))
+        read(fields, &SCHEMA, None).map(|it| Value::Object(it.into_owned()))
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub struct Field {
     pub offered: Option<&'static str>,
     /// What people call the field, where its name does not say it.
     pub label: Option<&'static str>,
-    /// The sentence of a form about the field, where its meaning is told to programs. If it is empty, the form says nothing.
+    /// The sentence of a form about the field, for people; its meaning is told to programs.
     pub hint: Option<&'static str>,
     /// True if the field says nothing to people that others don't say: pages show it among the details for programs.
     pub is_for_programs: bool,

@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::control::{Chooser, Control, stored};
 use super::refusal::{error, sent};
 use super::wall_clock::WallClock;
-use super::words::prose;
 
 /// The form of one action.
 #[derive(Template)]
@@ -23,7 +22,6 @@ pub(super) struct Ask<'a> {
     submit: String,
     submits: &'static [Submit],
     sendings: &'static [Sending],
-    doc: String,
     csrf_token: Option<&'a str>,
     controls: Vec<Control>,
     chooser: Option<Chooser>,
@@ -44,7 +42,6 @@ impl<'a> Ask<'a> {
                 submit: it.label.clone(),
                 submits: it.submits,
                 sendings: &[],
-                doc: prose(it.doc, it.asks),
                 csrf_token: view.csrf_token,
                 controls: controls(it, &own(it), None),
                 chooser: chooser(it),
@@ -74,6 +71,7 @@ pub(super) fn controls(offer: &Offer, tree: &Value, refusal: Option<&Refusal>) -
         let choices = Offered::of(&offer.offered, field.name);
         let control = control
             .offering(field, choices, &value)
+            .explained(field, offer.asks)
             .of_action(offer.name);
         // What is only taken away is asked for where there is some.
         let is_sent = refusal.is_some_and(|it| it.sent.contains_key(field.name));

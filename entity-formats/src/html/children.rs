@@ -3,16 +3,17 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use entity_core::Result;
 use entity_core::format::View;
 use entity_core::reply::{Collection, Item, Related};
 use entity_core::schema::{Field, Kind, Role, Writable};
+use entity_core::{Result, encode_segment};
 use serde_json::{Map, Value};
 
-use super::clock::Clock;
+use super::facts::Facts;
 use super::list::{self, Rows, Table};
 use super::place::near;
-use super::shown::{SanitizedHtml, Shown};
+use super::query::Query;
+use super::shown::SanitizedHtml;
 use crate::render::tree;
 
 /// The maximum number of bytes of the texts of one list.
@@ -25,22 +26,33 @@ pub(super) struct Children<'a> {
     id: String,
     label: String,
     href: String,
-    articles: Vec<Article<'a>>,
+    posts: Vec<Post<'a>>,
     table: Option<Table<'a>>,
     rows: Option<Rows<'a>>,
     has_more: bool,
+    /// The address of the form for one more, if the reader may write one, and what it is called.
+    new: Option<(String, String)>,
 }
 
 /// A template escapes what it shows, so what it wrote is not escaped again.
 impl HtmlSafe for Children<'_> {}
 
-/// An entity that is read as a text.
-struct Article<'a> {
-    href: String,
+/// An entity that is read as a text, with those that answer it.
+#[derive(Template)]
+#[template(path = "post.html")]
+struct Post<'a> {
+    /// The path below `/direct`.
+    path: String,
+    /// The path of what it answers.
+    answers: Option<String>,
     title: String,
-    time: Option<Shown<'a>>,
+    facts: Facts<'a>,
     content: SanitizedHtml<'a>,
+    replies: Vec<Post<'a>>,
 }
+
+/// A template escapes what it shows, so what it wrote is not escaped again.
+impl HtmlSafe for Post<'_> {}
 
 /// A list that a page shows.
 pub(super) struct List<'a> {
@@ -75,9 +87,12 @@ pub(super) fn shown<'a>(item: &Item, tree: &Value, view: &'a View<'_>) -> Vec<Li
     });
     let lists = lists.filter(|it| {
         let items = &it.entities.items;
-        !items.is_empty() && !items.iter().any(is_told)
+        let is_there = !items.is_empty() || it.place.may_create;
+        is_there && !items.iter().any(is_told)
     });
-    lists.collect()
+    let mut lists: Vec<_> = lists.collect();
+    lists.sort_by_key(|it| it.entities.items.is_empty());
+    lists
 }
 
 /// Returns the fields of the entities of each of the lists, as far as the page shows them.
@@ -110,19 +125,18 @@ impl<'a> Children<'a> {
         let lists = lists.map(|(index, (list, trees))| {
             let found = list.entities;
             let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
-            let articles = list.content();
-            let articles = articles.map(|it| articles_of(parent, (found, it), &entities, view));
-            let is_table = articles.is_none() && list.part.is_none();
-            let is_cut = articles
-                .as_ref()
-                .is_some_and(|it| it.len() < entities.len());
+            let posts = list.content();
+            let posts = posts.map(|it| posts_of(parent, (found, it), &entities, view));
+            let is_table = posts.is_none() && list.part.is_none() && !entities.is_empty();
+            let is_cut = posts.as_ref().is_some_and(|it| it.len() < entities.len());
             let plural = || view.registry.plural(list.place.prefix);
             Self {
                 id: format!("list-{index}"),
                 label: list.part.map_or_else(plural, ToOwned::to_owned),
                 href: near(list.place, view),
                 has_more: (found.has_more || is_cut) && list.part.is_none(),
-                articles: articles.unwrap_or_default(),
+                posts: nested(posts.unwrap_or_default()),
+                new: list.place.may_create.then(|| new_one(list.place, view)),
                 table: is_table.then(|| Table::below(parent, found, &entities, view)),
                 rows: list.part.map(|_| Rows::of(found, &entities, view)),
             }
@@ -131,39 +145,70 @@ impl<'a> Children<'a> {
     }
 }
 
+/// The address of the form for one more entity of the list, and what it is called.
+fn new_one(list: &Related, view: &View<'_>) -> (String, String) {
+    let query = list.query.iter();
+    let query = query.fold(Query::default(), |all, (name, value)| {
+        all.with(name, value.clone())
+    });
+    let path = format!("/direct/{}/new.html", encode_segment(list.prefix));
+    let kind = view.registry.singular(list.prefix).to_lowercase();
+    (query.behind(&path), format!("New {kind}"))
+}
+
 /// Returns the first of the entities as texts.
-fn articles_of<'a>(
+fn posts_of<'a>(
     parent: &Item,
     (list, content): (&Collection, &Field),
     entities: &[&'a Map<String, Value>],
     view: &View<'_>,
-) -> Vec<Article<'a>> {
+) -> Vec<Post<'a>> {
     let mut bytes = 0_usize;
-    let mut articles = Vec::new();
+    let mut posts = Vec::new();
     for (item, entity) in list.items.iter().zip(entities) {
         let text = entity.get(content.name).and_then(Value::as_str);
         let text = text.unwrap_or_default();
         bytes = bytes.saturating_add(text.len());
-        if bytes > MOST_TEXT && !articles.is_empty() {
+        if bytes > MOST_TEXT && !posts.is_empty() {
             break;
         }
-        let entry = item.feed_entry();
-        let author = entry.as_ref().and_then(|it| it.author.clone());
+        let facts = Facts::of(item, entity, view);
+        let author = facts.author.as_ref().map(|it| it.name.clone());
         let title = item
             .title()
             .filter(|it| Some(it) != parent.title().as_ref());
         let names: Vec<String> = title.into_iter().chain(author).collect();
-        articles.push(Article {
-            href: format!("/direct{}.html", item.reference().path()),
+        let answered = item.feed_entry().and_then(|it| it.in_reply_to);
+        posts.push(Post {
+            path: item.reference().path(),
+            answers: answered.map(|it| it.path()),
             title: match names.is_empty() {
                 true => view.registry.singular(item.prefix()),
                 false => names.join(", "),
             },
-            time: entry
-                .and_then(|it| it.published)
-                .map(|it| Shown::of_instant(it, Clock::of(view))),
+            facts,
             content: SanitizedHtml(text),
+            replies: Vec::new(),
         });
     }
-    articles
+    posts
+}
+
+/// Puts each text below the one that it answers, if that is among them: those come first.
+fn nested(posts: Vec<Post<'_>>) -> Vec<Post<'_>> {
+    let mut nested: Vec<Post<'_>> = Vec::new();
+    // From the last one, so that each has its own answers when it becomes one.
+    let mut left = posts;
+    while let Some(mut post) = left.pop() {
+        post.replies.reverse();
+        let above = left
+            .iter_mut()
+            .find(|it| Some(&it.path) == post.answers.as_ref());
+        match above {
+            Some(above) => above.replies.push(post),
+            None => nested.push(post),
+        }
+    }
+    nested.reverse();
+    nested
 }

@@ -171,6 +171,18 @@ impl Control {
             .collect()
     }
 
+    /// The control with what is said about a field that only people are asked for.
+    pub(super) fn explained(mut self, field: &Field, fields: &[Field]) -> Self {
+        if field.hint.is_none() {
+            let doc = prose(field.doc, fields);
+            self.hint = match field.kind {
+                Kind::List => doc,
+                _ => format!("{doc} {}", self.hint).trim().to_owned(),
+            };
+        }
+        self
+    }
+
     /// The same, in the form of the action `name`: others on the page may ask for fields with the same names.
     pub(super) fn of_action(mut self, name: &str) -> Self {
         self.id = format!("{name}-{}", self.name);
@@ -402,11 +414,12 @@ fn is_structure(kind: Kind) -> bool {
     matches!(kind, Kind::List | Kind::Object)
 }
 
+/// The sentence about a field: what its type says to people, and how it is entered.
 fn hint(field: &Field, fields: &[Field], clock: WallClock<'_>) -> String {
     let by_clock = clock.hint();
     let addition = match field.kind {
-        Kind::Integer if field.meaning == Some(Meaning::Seconds) => "In UTC.",
         Kind::Integer if matches!(field.meaning, Some(Meaning::Length(_))) => "In minutes.",
+        Kind::Integer if field.meaning == Some(Meaning::Seconds) => by_clock.as_str(),
         Kind::Html(_) => "May have HTML.",
         Kind::Instant | Kind::Millis | Kind::Moment => by_clock.as_str(),
         Kind::List | Kind::Object if field.hint.is_some() => "",
@@ -414,13 +427,8 @@ fn hint(field: &Field, fields: &[Field], clock: WallClock<'_>) -> String {
         Kind::Object => "One on each line, as name=value.",
         _ => "",
     };
-    let doc = prose(field.hint.unwrap_or(field.doc), fields);
-    // A box asks, where a description tells.
-    let doc = match doc.strip_prefix("True if ") {
-        Some(rest) if field.kind == Kind::Boolean => format!("Tick if {rest}"),
-        _ => doc,
-    };
-    format!("{doc} {addition}").trim().to_owned()
+    let own = prose(field.hint.unwrap_or_default(), fields);
+    format!("{own} {addition}").trim().to_owned()
 }
 
 /// The most characters that are shown of what is stored now.
@@ -446,7 +454,7 @@ fn entered(field: &Field, value: &Value, clock: WallClock<'_>) -> String {
     match (field.meaning, value.as_i64()) {
         (Some(Meaning::Length(unit)), Some(length)) => measure::minutes(length, unit),
         (Some(Meaning::Seconds), Some(seconds)) => DateTime::from_timestamp(seconds, 0)
-            .map(|it| it.format("%Y-%m-%dT%H:%M:%S").to_string())
+            .map(|it| clock.local(it).format("%Y-%m-%dT%H:%M:%S").to_string())
             .unwrap_or_default(),
         _ => text(field.kind, value, clock),
     }

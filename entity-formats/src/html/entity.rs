@@ -18,7 +18,7 @@ use super::frame::Frame;
 use super::place::near;
 use super::reference;
 use super::shown::{SanitizedHtml, Shown, file, instant};
-use super::words::{is_nameless, is_usual, label_of, prose};
+use super::words::{is_nameless, is_usual, label_of};
 use crate::render::json::METADATA;
 
 /// The fields of something that is no object.
@@ -61,7 +61,6 @@ pub(super) struct EntityPage<'a> {
 pub(super) struct Command {
     pub(super) href: String,
     pub(super) label: String,
-    pub(super) doc: String,
 }
 
 /// A field whose value is a text with markup.
@@ -258,7 +257,6 @@ fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> boo
                 false => format!("/direct{}{extension}", offer.path),
             },
             label: offer.label.clone(),
-            doc: prose(offer.doc, offer.asks),
         })
         .collect()
 }
@@ -278,7 +276,6 @@ fn related(shown: &[List<'_>], view: &View<'_>) -> Vec<Command> {
         .map(|it| Command {
             href: near(it, view),
             label: view.registry.plural(it.prefix),
-            doc: prose(it.doc, &[]),
         })
         .collect()
 }

@@ -48,7 +48,7 @@ impl<'a> Facts<'a> {
             .is_text()
             .then(|| role(Role::Created).or(role(Role::Updated)));
         Self {
-            author: author(schema, entity, view),
+            author: author(item, entity, view),
             time: written.flatten().map(shown),
             due: due.map(|it| (label_of(it), shown(it))).collect(),
             told: told.map(|(words, text)| in_words(words, &text)).collect(),
@@ -105,10 +105,12 @@ fn is_told(field: &Field, entity: &Map<String, Value>) -> bool {
 }
 
 /// Returns whose it is, if that has a name for the reader.
-fn author(schema: &Schema, entity: &Map<String, Value>, view: &View<'_>) -> Option<Person> {
+fn author(item: &Item, entity: &Map<String, Value>, view: &View<'_>) -> Option<Person> {
+    let schema = item.schema();
     let field = schema.role(Role::Owner).filter(|_| has_author(schema))?;
     let target = reference::target(field, entity, view.registry)?;
-    let name = target.title(view)?;
+    let told = || item.feed_entry()?.author;
+    let name = target.title(view).or_else(told)?;
     Some(Person {
         mark: Mark::of(target.value, &name),
         name,

@@ -12,6 +12,8 @@ use super::shown::Shown;
 /// A folder, as its page shows it.
 #[derive(Clone, Debug, Default)]
 pub struct Folder {
+    /// The type of what is in it.
+    pub prefix: &'static str,
     /// The name that people see.
     pub title: String,
     /// True if it is in another folder.
@@ -69,7 +71,7 @@ pub fn folder_page(folder: &Folder, view: &View<'_>) -> Result<Vec<u8>> {
         time: Shown::of_instant(file.changed, Clock::of(view)),
     };
     super::write(&FolderPage {
-        frame: Frame::new(&folder.title, view),
+        frame: Frame::new(&folder.title, view).in_part(folder.prefix),
         has_parent: folder.has_parent,
         rows: folder.files.iter().map(row).collect(),
         zip: folder.zip.as_deref(),

@@ -4,6 +4,7 @@
 use askama::Template;
 use entity_core::engine::Route;
 use entity_core::format::View;
+use entity_core::recurrence::Tz;
 use entity_core::reply::{ActionForm, Form, FormPurpose, Item, Questionnaire, Refusal, Sending};
 use entity_core::schema::{Field, Schema};
 use entity_core::{Reference, Submit, Version};
@@ -17,14 +18,14 @@ use super::query::Query;
 use super::refusal::{Complaint, error, of_program, sent};
 use super::shown::Shown;
 use super::wall_clock::WallClock;
-use super::words::prose;
 
 /// A form.
 #[derive(Template)]
 #[template(path = "form.html")]
 pub(super) struct FormPage<'a> {
     frame: Frame<'a>,
-    doc: String,
+    /// The zone by whose clock the form is filled in.
+    zone: Option<&'static str>,
     action: String,
     method: Option<&'static str>,
     version: Option<Version>,
@@ -76,7 +77,7 @@ impl<'a> FormPage<'a> {
         let prefilled = Query::of(view);
         let control = |field: &&Field| {
             let value = value(field, refusal, tree, &prefilled);
-            let clock = WallClock::of(form.schema, field, tree.as_object());
+            let clock = WallClock::of(form.schema, field, tree.as_object(), view.abilities.zone);
             let error = error(field.name, refusal);
             let control = Control::of(field, form.schema.fields, &value, clock, error);
             let control = control.offering(field, form.offered(field.name), &value);
@@ -97,7 +98,7 @@ impl<'a> FormPage<'a> {
             false => Complaint::of(it, &controls),
         });
         Self {
-            doc: prose(form.schema.doc, form.schema.fields),
+            zone: view.abilities.zone.map(Tz::name),
             action: format!("/direct{path}"),
             method: (!is_new).then_some("PUT"),
             version: form.version(),
@@ -119,7 +120,7 @@ impl<'a> FormPage<'a> {
     fn with(frame: Frame<'a>, complaint: Option<Complaint>, controls: Vec<Control>) -> Self {
         Self {
             frame,
-            doc: String::new(),
+            zone: None,
             action: String::new(),
             method: None,
             version: None,

@@ -81,6 +81,9 @@ pub(super) struct Alternate {
     pub(super) label: String,
 }
 
+/// The page from which all others are below.
+const START: &str = "/portal";
+
 const DATA: [(&str, &str); 2] = [("json", "application/json"), ("xml", "application/xml")];
 
 impl<'a> Frame<'a> {
@@ -100,7 +103,7 @@ impl<'a> Frame<'a> {
             course: Course::of(view),
             log_in: log_in(view),
             crumbs: vec![Crumb {
-                href: "/portal".to_owned(),
+                href: START.to_owned(),
                 label: match view.user {
                     Some(_) => "My sites".to_owned(),
                     None => "Start".to_owned(),
@@ -126,11 +129,23 @@ impl<'a> Frame<'a> {
         self
     }
 
+    /// The page is in the part of the course with the entities of the type `prefix`.
+    pub(super) fn in_part(mut self, prefix: &str) -> Self {
+        let list = format!("/direct/{prefix}");
+        let is_list = |it: &str| {
+            it.strip_prefix(&list)
+                .is_some_and(|it| it.starts_with(['.', '/']))
+        };
+        for part in self.course.iter_mut().flat_map(|it| &mut it.parts) {
+            part.is_current = is_list(&part.href);
+        }
+        self
+    }
+
     /// The page above this one that a page in a course leads to: none above its parts.
     pub(super) fn up(&self) -> Option<&Crumb> {
-        self.crumbs
-            .last()
-            .filter(|_| self.heading.is_none() && !self.is_home())
+        let above = self.crumbs.last().filter(|it| it.href != START);
+        above.filter(|_| self.heading.is_none() && !self.is_home())
     }
 
     /// Returns whether there is a page above this one that it does not say itself.
@@ -232,6 +247,7 @@ impl Course {
         let path = Reference::entity("site", site).path();
         let title = view.abilities.readable.get(&path)?.clone();
         let prefix = view.path.split('/').nth(1).unwrap_or_default();
+        let current = part_of(prefix, view);
         let href = format!("/direct{path}.html");
         let own = Part {
             href: href.clone(),
@@ -243,7 +259,7 @@ impl Course {
             href: near(list, view),
             label: label.clone(),
             icon: icon_of(view.registry, list.prefix),
-            is_current: list.prefix == prefix,
+            is_current: Some(list.prefix) == current,
         };
         Some(Self {
             href,
@@ -254,6 +270,21 @@ impl Course {
             title,
         })
     }
+}
+
+/// The most types that are between an entity and the part of the course to which it belongs.
+const MOST_BETWEEN: usize = 3;
+
+/// Returns the type of the part of the course to which entities of the type `prefix` belong: its own, or that to which they
+/// refer.
+fn part_of<'a>(prefix: &'a str, view: &View<'a>) -> Option<&'a str> {
+    let above = |prefix: &&'a str| {
+        let fields = view.registry.route(prefix)?.schema.fields.iter();
+        let mut references = fields.filter_map(|it| it.references);
+        references.find(|it| !["site", "user", *prefix].contains(it))
+    };
+    let mut types = std::iter::successors(Some(prefix), above).take(MOST_BETWEEN);
+    types.find(|it| view.abilities.menu.iter().any(|part| part.1.prefix == *it))
 }
 
 /// The icon of the type `prefix`.

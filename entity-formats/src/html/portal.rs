@@ -40,6 +40,8 @@ pub struct Dated {
     pub site_title: String,
     /// When it came out, or when it begins.
     pub time: DateTime<Utc>,
+    /// True if the reader has done what it asks for.
+    pub is_done: bool,
 }
 
 /// The content of the start page of a user.

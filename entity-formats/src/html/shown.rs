@@ -142,7 +142,7 @@ impl<'a> Shown<'a> {
         if let Some(shown) = of_measure(field, value, clock) {
             return shown;
         }
-        let own = WallClock::of(schema, field, Some(entity)).zone;
+        let own = WallClock::of(schema, field, Some(entity), None).zone;
         let rule = value
             .as_str()
             .filter(|_| field.meaning == Some(Meaning::Recurrence));

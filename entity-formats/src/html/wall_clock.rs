@@ -1,4 +1,5 @@
-//! The clock by which pages ask for instants and show them: that of the time zone that an entity names, else UTC.
+//! The clock by which pages ask for instants and show them: that of the time zone that an entity names, else that of the
+//! reader, else UTC.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use entity_core::recurrence::{self, Tz};
@@ -13,6 +14,8 @@ pub(super) struct WallClock<'a> {
     pub(super) zone: Tz,
     /// The field that names the zone.
     source: Option<&'a Field>,
+    /// True if the zone is that of the reader, which each page names.
+    is_readers: bool,
 }
 
 impl<'a> WallClock<'a> {
@@ -20,19 +23,25 @@ impl<'a> WallClock<'a> {
     pub(super) const UTC: Self = Self {
         zone: Tz::UTC,
         source: None,
+        is_readers: false,
     };
 
-    /// Returns the clock by which a `field` of `entity` is sent and shown.
+    /// Returns the clock by which a `field` of `entity` is sent and shown: that of the entity or, if it has none, of the
+    /// reader.
     pub(super) fn of(
         schema: &'a Schema,
         field: &Field,
         entity: Option<&Map<String, Value>>,
+        reader: Option<Tz>,
     ) -> Self {
         let source = schema.clock_of(field);
         let name = source.and_then(|it| entity?.get(it.name)?.as_str());
+        let reader = reader.filter(|_| source.is_none());
+        let named = name.and_then(recurrence::zone);
         Self {
-            zone: name.and_then(recurrence::zone).unwrap_or(Tz::UTC),
+            zone: reader.or(named).unwrap_or(Tz::UTC),
             source,
+            is_readers: reader.is_some(),
         }
     }
 
@@ -43,9 +52,10 @@ impl<'a> WallClock<'a> {
 
     /// Returns the sentence that says by which clock a form takes times.
     pub(super) fn hint(self) -> String {
-        self.source.map_or_else(
-            || "In UTC.".to_owned(),
-            |it| format!("In the zone that \u{201c}{}\u{201d} names.", label_of(it)),
-        )
+        match self.source {
+            Some(it) => format!("In the zone that \u{201c}{}\u{201d} names.", label_of(it)),
+            None if self.is_readers => String::new(),
+            None => "In UTC.".to_owned(),
+        }
     }
 }

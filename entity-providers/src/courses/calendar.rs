@@ -124,7 +124,6 @@ pub struct CalendarEvent {
     pub first_time: Moment,
     /// The time that it takes, in milliseconds.
     #[entity(optional, default = "0", label = "Length", milliseconds)]
-    #[entity(hint = "")]
     pub duration: i64,
     /// When it ends; for an event that recurs, when its first occurrence ends. A new event that is sent with this and
     /// without a `duration` takes that long.
@@ -138,7 +137,7 @@ pub struct CalendarEvent {
     #[entity(hint = "The clock by which it takes place, such as Europe/Berlin.")]
     pub time_zone: String,
     /// How it recurs: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
-    #[entity(max = 300, recurrence, label = "Repeats", hint = "")]
+    #[entity(max = 300, recurrence, label = "Repeats")]
     pub recurrence_rule: Option<String>,
     /// Where it takes place.
     #[entity(label = "Place")]

@@ -3,11 +3,11 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::engine::{DirectPath, look_up};
-use entity_core::menu;
 use entity_core::{
     Context, Entity as _, Error, ErrorKind, Need, Page, Provider as _, Reference, Registry, Result,
     Search, Window, gate,
 };
+use entity_core::{leads, menu};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 use serde::Serialize;
 
@@ -79,6 +79,8 @@ pub struct Event {
     pub site_title: String,
     /// When it begins, or is due.
     pub start: DateTime<Utc>,
+    /// True if the user has done what it asks for.
+    pub is_done: bool,
 }
 
 /// The sites that a user keeps at hand, as clients of the portal read them.
@@ -155,21 +157,36 @@ async fn events(cx: &Context) -> Result<Page<Event>> {
     let coming = calendar::coming(cx, sites.clone(), AHEAD, MOST_EVENTS).await?;
     let due = assignment::due_outside_of_calendars(cx, sites, AHEAD, MOST_EVENTS).await?;
     let has_more = coming.has_more || due.has_more;
-    let coming = coming.items.into_iter().map(|it| Event {
+    let mut events = Vec::new();
+    for it in coming.items {
+        let own = Reference::entity(CalendarEvent::PREFIX, it.id());
         // What follows from something else, such as its due time, leads there.
-        reference: (it.cause.as_deref().and_then(Reference::parse))
-            .unwrap_or_else(|| Reference::entity(CalendarEvent::PREFIX, it.id())),
-        start: it.start(),
-        title: it.title,
-        site_title: it.site_name,
-    });
-    let due = due.items.into_iter().map(|it| Event {
-        reference: Reference::entity(Assignment::PREFIX, it.id()),
-        start: it.due_time.into(),
-        title: it.title,
-        site_title: it.site_title,
-    });
-    let mut events: Vec<_> = coming.chain(due).collect();
+        let cause = it.cause.as_deref().and_then(Reference::parse);
+        let (reference, is_done) = match cause {
+            Some(cause) => match is_done(cx, &cause).await? {
+                Some(is_done) => (cause, is_done),
+                None => (own, false),
+            },
+            None => (own, false),
+        };
+        events.push(Event {
+            reference,
+            start: it.start(),
+            title: it.title,
+            site_title: it.site_name,
+            is_done,
+        });
+    }
+    for it in due.items {
+        let reference = Reference::entity(Assignment::PREFIX, it.id());
+        events.push(Event {
+            is_done: is_done(cx, &reference).await?.unwrap_or_default(),
+            reference,
+            start: it.due_time.into(),
+            title: it.title,
+            site_title: it.site_title,
+        });
+    }
     events.sort_by_key(|it| it.start);
     let most = usize::try_from(MOST_EVENTS).unwrap_or(usize::MAX);
     let has_more = has_more || events.len() > most;
@@ -178,6 +195,19 @@ async fn events(cx: &Context) -> Result<Page<Event>> {
         has_more,
         ..Page::whole(events)
     })
+}
+
+/// Returns whether the caller has done what the entity asks for; false, if its type does not know. Returns `None` if the
+/// caller may not read it.
+async fn is_done(cx: &Context, reference: &Reference) -> Result<Option<bool>> {
+    let Some(id) = &reference.id else {
+        return Ok(None);
+    };
+    match leads::is_done(cx, &reference.prefix, id).await {
+        Ok(is_done) => Ok(Some(is_done.unwrap_or_default())),
+        Err(error) if error.is_refusal() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 async fn news(cx: &Context) -> Result<Vec<News>> {

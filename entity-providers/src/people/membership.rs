@@ -63,7 +63,6 @@ pub struct Membership {
     pub id: String,
     /// The internal id of the user.
     #[entity(owner, on_create, column, references = "user", label = "Person")]
-    #[entity(hint = "")]
     pub user_id: String,
     /// The external id of the user; empty for those who may not know it.
     #[entity(on_create, label = "User name")]
@@ -101,7 +100,6 @@ pub struct Membership {
     pub hidden: bool,
     /// The reference of the site, `/site/site`, or of the group, `/site/site/group/group` or `/group/group`.
     #[entity(required, on_create, for_programs)]
-    #[entity(hint = "")]
     pub location_reference: String,
     /// The site.
     #[entity(site, column, references = "site")]

@@ -55,12 +55,10 @@ pub struct Preference {
     /// The kinds of notifications that the caller is not shown, such as `annc.new`.
     #[entity(kind = List, sent = Vec<String>, label = "Notifications that you do not want")]
     #[entity(offered = "notification")]
-    #[entity(hint = "")]
     pub muted_kinds: Kinds,
     /// The ids of the sites of which the caller is shown no notifications.
     #[entity(computed, writable, kind = List, sent = Vec<String>)]
     #[entity(label = "Sites without notifications", offered = "site")]
-    #[entity(hint = "")]
     pub muted_site_ids: SiteIds,
 }
 

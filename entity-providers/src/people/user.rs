@@ -102,7 +102,6 @@ pub struct User {
     pub last_name: String,
     /// The e-mail address, perhaps empty.
     #[entity(optional, search, email, max = 254, label = "E-mail")]
-    #[entity(hint = "")]
     pub email: String,
     /// True if the e-mail address is known to be the user's, because an administrator set it. Only then it stands for the
     /// account: at a login, in an invitation, where members are named, and as taken. An address that users set themselves

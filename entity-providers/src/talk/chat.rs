@@ -66,7 +66,6 @@ pub struct ChatChannel {
         choices("SelectAllMessages" = "All messages", "SelectMessagesByNumber" = "The newest ones", "SelectMessagesByTime" = "Those of the last days")
     )]
     #[entity(label = "Shown at first")]
-    #[entity(hint = "")]
     pub filter_type: String,
     /// The number of messages or of days that `filterType` speaks of; 0 where it needs none.
     #[entity(optional, label = "How many or how many days")]

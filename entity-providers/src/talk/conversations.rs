@@ -167,7 +167,6 @@ pub struct Topic {
         choices("SITE" = "Everybody in the site", "INSTRUCTORS" = "Instructors", "GROUP" = "Groups")
     )]
     #[entity(label = "Seen by")]
-    #[entity(hint = "")]
     pub visibility: String,
     /// True if only instructors and the creator see the topic.
     #[entity(read_only, for_programs)]
@@ -202,7 +201,6 @@ pub struct Topic {
     pub allow_anonymous_posts: bool,
     /// The ids of the tags of the site that the topic has.
     #[entity(kind = List, sent = Vec<String>, offered = "conversations-tag")]
-    #[entity(hint = "")]
     pub tags: TagIds,
     /// True if members read the posts of others only after they have posted themselves.
     #[entity(label = "Write first, then read")]

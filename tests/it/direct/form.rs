@@ -332,7 +332,7 @@ both! {
         let page = admin.get("/direct/site/new.html").await;
         for expected in [
             "name=\"published\" type=\"checkbox\" value=\"true\" checked",
-            "name=\"pubView\" type=\"checkbox\" value=\"true\" aria-",
+            "name=\"pubView\" type=\"checkbox\" value=\"true\">",
             "<option value=\"project\">Project</option>",
             "name=\"contactEmail\" type=\"email\"",
         ] {

@@ -25,7 +25,7 @@ const TRIMMED: Migration =
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "loan", table = "loan", access = Site("loan"), sight = SIGHT, check = Self::check)]
-#[entity(verbs(read, list, create, update, delete), order = "due,loanId")]
+#[entity(verbs(read, list, create, update, delete), order = "due,loanId", layout = work)]
 pub struct Loan {
     #[entity(id)]
     loan_id: String,
@@ -38,6 +38,7 @@ pub struct Loan {
     borrower_name: String,
     #[entity(title, search)]
     item: String,
+    #[entity(due)]
     due: DateTimeUtc,
     /// When it came back.
     #[entity(read_only)]

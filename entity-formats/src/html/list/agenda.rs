@@ -10,6 +10,7 @@ use entity_core::reply::{Collection, Item};
 
 use super::column::site_of;
 use crate::html::clock::Clock;
+use crate::html::mark::Mark;
 use crate::html::place::{Span, month, takes_days};
 use crate::html::query::{Query, is_about_list};
 use crate::render::paging::view_url;
@@ -22,6 +23,8 @@ pub(super) struct Agenda {
     told: Option<String>,
     links: Vec<(&'static str, String)>,
     days: Vec<Day>,
+    /// True if the days are those of a month in whole weeks, which stand below each other where there is room.
+    is_month: bool,
 }
 
 /// A template escapes what it shows, so what it wrote is not escaped again.
@@ -30,6 +33,8 @@ impl HtmlSafe for Agenda {}
 /// A day with its events.
 struct Day {
     date: NaiveDate,
+    words: String,
+    is_today: bool,
     entries: Vec<Entry>,
 }
 
@@ -37,6 +42,8 @@ struct Day {
 struct Entry {
     href: String,
     title: String,
+    /// The colour of its course.
+    hue: u8,
     iso: String,
     time: String,
     place: Option<String>,
@@ -76,17 +83,52 @@ impl Agenda {
         Some(Self {
             told: shown.map(|(first, last)| told(first, last)),
             links,
-            days: if shown.is_some() {
-                days(collection, view)
-            } else {
-                Vec::new()
+            is_month: shown.is_some_and(is_month),
+            days: match shown {
+                Some(span) if is_month(span) => whole_weeks(span, days(collection, view), view),
+                Some(_) => days(collection, view),
+                None => Vec::new(),
             },
         })
+    }
+
+    /// Returns whether nothing takes place.
+    fn is_free(&self) -> bool {
+        self.days.iter().all(|it| it.entries.is_empty())
     }
 
     /// Returns whether events are shown by day, and not as a table.
     pub(super) fn is_by_day(&self) -> bool {
         self.told.is_some()
+    }
+}
+
+fn is_month(span: Span) -> bool {
+    month(span.0) == Some(span)
+}
+
+/// Returns the days of all weeks in which days of the month `span` are, with their events.
+fn whole_weeks(span: Span, mut days: Vec<Day>, view: &View<'_>) -> Vec<Day> {
+    let (Some((first, _)), Some((_, last))) = (week(span.0), week(span.1)) else {
+        return days;
+    };
+    let dates = first.iter_days().take_while(|it| *it <= last);
+    let day = |date| match days.iter().position(|it| it.date == date) {
+        Some(place) => days.swap_remove(place),
+        None => Day::of(date, Vec::new(), view),
+    };
+    dates.map(day).collect()
+}
+
+impl Day {
+    fn of(date: NaiveDate, entries: Vec<Entry>, view: &View<'_>) -> Self {
+        let clock = Clock::of(view);
+        Self {
+            date,
+            words: clock.told_day(date),
+            is_today: date == clock.today(),
+            entries,
+        }
     }
 }
 
@@ -99,7 +141,7 @@ fn week(day: NaiveDate) -> Option<Span> {
 /// Returns the days before or after some days: a month beside a month, else as many days.
 fn moved(span: Span, is_after: bool) -> Option<Span> {
     let (first, last) = span;
-    if month(first) == Some(span) {
+    if is_month(span) {
         return match is_after {
             true => month(last.succ_opt()?),
             false => month(first.pred_opt()?),
@@ -120,7 +162,7 @@ fn moved(span: Span, is_after: bool) -> Option<Span> {
 
 /// Returns some days in words.
 fn told(first: NaiveDate, last: NaiveDate) -> String {
-    match month(first) == Some((first, last)) {
+    match is_month((first, last)) {
         true => first.format("%B %Y").to_string(),
         false => format!(
             "{} to {}",
@@ -144,10 +186,7 @@ fn days(collection: &Collection, view: &View<'_>) -> Vec<Day> {
     for (date, entry) in entries {
         match days.last_mut().filter(|it| it.date == date) {
             Some(day) => day.entries.push(entry),
-            None => days.push(Day {
-                date,
-                entries: vec![entry],
-            }),
+            None => days.push(Day::of(date, vec![entry], view)),
         }
     }
     days
@@ -160,6 +199,7 @@ fn entry(item: &Item, is_of_site: bool, clock: Clock) -> Option<(NaiveDate, Entr
     let entry = Entry {
         href: format!("/direct{}.html", item.reference().path()),
         title: event.summary,
+        hue: Mark::of(item.site().unwrap_or_default(), "").hue,
         iso: entity_core::wire::iso(event.start),
         time: time(event.start, event.end, zone, clock),
         place: event.location.filter(|it| !it.is_empty()),

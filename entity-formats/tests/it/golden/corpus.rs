@@ -434,7 +434,6 @@ fn offer(name: &'static str, verb: Verb) -> Offer {
         name,
         label: entity_core::words::label(name),
         verb,
-        doc: "What \"it\" does.",
         reason: None,
         offered: Vec::new(),
         asks: &[],

@@ -48,7 +48,9 @@ const WORK_FIELDS: &[Field] = &[
         "submittedText",
         Kind::Html(100_000),
         "The text. An empty box leaves what is stored as it is.",
-    ),
+    )
+    .label("Your text")
+    .hint("An empty box leaves what is stored as it is."),
     Field::new("submittedAttachments", Kind::List, "The files so far.")
         .label("Files so far")
         .for_programs(),

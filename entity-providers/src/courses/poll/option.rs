@@ -54,7 +54,6 @@ pub struct PollOption {
         required,
         for_programs
     )]
-    #[entity(hint = "")]
     pub poll_id: i64,
     /// The question of the poll.
     #[entity(sql = "parent.text")]

@@ -47,8 +47,7 @@ pub struct PollVote {
         column,
         on_create,
         required,
-        for_programs,
-        hint = ""
+        for_programs
     )]
     pub poll_id: i64,
     /// The question of the poll.

@@ -36,7 +36,6 @@ pub struct QuizExtension {
     /// The internal id of the student.
     #[entity(owner, on_create, person, required, references = "user", max = 99)]
     #[entity(label = "Student", offered = "member")]
-    #[entity(hint = "")]
     pub user_id: String,
     /// The name of the student.
     #[entity(name_of = user_id)]

@@ -65,7 +65,6 @@ pub struct ForumMessage {
     pub message_id: i64,
     /// The topic: its id, as text. A message never moves to another topic.
     #[entity(on_create, parent = ForumTopic, references = "forums-topic", column = "topic_id", max = 20)]
-    #[entity(hint = "")]
     pub topic: String,
     /// The id of the topic, as a number.
     #[entity(sql = "CAST(this.topic_id AS bigint)", column, for_programs)]

@@ -44,7 +44,6 @@ pub struct ForumTopic {
     pub id: i64,
     /// The forum: its id, as text. A topic never moves to another forum.
     #[entity(on_create, parent = Forum, references = "forums", column = "forum_id", max = 20)]
-    #[entity(hint = "")]
     pub forum: String,
     /// The id of the forum, as a number.
     #[entity(sql = "CAST(this.forum_id AS bigint)", column, for_programs)]

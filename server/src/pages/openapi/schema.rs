@@ -107,6 +107,12 @@ fn definition(generator: &mut SchemaGenerator, fields: &Fields, purpose: Purpose
         let version = json!({ "type": "string", "pattern": "^[0-9a-f]{16}$", "description": doc });
         properties.entry("_version").or_insert(version);
     }
+    if purpose.is_form() {
+        let doc = "The time zone by whose clock times without an offset are; UTC without it, and for an entity that names a \
+            zone, that one.";
+        let zone = json!({ "type": "string", "maxLength": 64, "description": doc });
+        properties.entry("_zone").or_insert(zone);
+    }
     let is_required = |it: &&&Field| match purpose {
         Purpose::Read => !it.is_nullable,
         Purpose::Create | Purpose::CreateForm => it.is_required && it.writable != Writable::Never,

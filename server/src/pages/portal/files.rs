@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use entity_core::format::View;
 use entity_core::words::{is_web_address, to_uri};
-use entity_core::{Error, Result, encode_segment, menu};
+use entity_core::{Error, Provider as _, Result, encode_segment, menu};
 use entity_formats::html::folder::{FileLink, Folder, folder_page};
 use entity_formats::write_pairs;
 use entity_providers::courses::content::ContentItem;
@@ -49,6 +49,7 @@ fn shown(folder: open::Folder) -> Folder {
     });
     let zip = format!("/direct/content/{}/zip", encode_segment(&folder.id));
     Folder {
+        prefix: ContentItem::PREFIX,
         zip: Some(zip).filter(|_| !folder.items.is_empty()),
         title: folder.title,
         has_parent: folder.has_parent,

@@ -60,6 +60,7 @@ fn links(home: portal::Home) -> Home {
         title: it.title,
         site_title: it.site_title,
         time: it.created_on,
+        is_done: false,
     });
     let events = home.events.into_iter().map(|it| Dated {
         href: format!("/direct{}.html", it.reference.path()),
@@ -67,6 +68,7 @@ fn links(home: portal::Home) -> Home {
         title: it.title,
         site_title: it.site_title,
         time: it.start,
+        is_done: it.is_done,
     });
     Home {
         pinned: pinned.into_iter().map(link).collect(),

@@ -7,9 +7,9 @@
 use axum::response::Response;
 use entity_core::engine::{DirectPath, PARTLY_SAVED, Request, given_back};
 use entity_core::format::Format;
-use entity_core::reply::{Abilities, Body, Form, Item, Refusal};
-use entity_core::schema::MAX_LINE;
-use entity_core::{Error, ErrorKind, Input, Preconditions, Verb, Version};
+use entity_core::reply::{Body, Form, Item, Refusal};
+use entity_core::schema::{MAX_LINE, Role};
+use entity_core::{Error, ErrorKind, Input, Preconditions, Verb, Version, menu};
 
 use super::request::Parsed;
 use super::{ended, is_login, login_form, negotiate, request, tell_version, view};
@@ -52,12 +52,30 @@ pub(crate) async fn form(
         (false, false) if is_ended => with(ended::form(app, path, verb)?, refusal(parsed)),
         _ => return None,
     };
-    let view = view(app, exchange, path, Abilities::default());
+    let site = site_of(&body);
+    let around = app
+        .dispatcher
+        .read(&exchange.origin, |cx| Box::pin(menu::around(cx, site)));
+    let view = view(app, exchange, path, around.await.unwrap_or_default());
     let renderer = app.formats.renderer_for(format.name, &body).ok()?;
     let page = renderer.render(&body, &view).ok()?;
     let mut response = error::respond_with(error, &exchange.context, page, format.media_type);
     tell_version(&mut response, error, format);
     Some(response)
+}
+
+/// The site of what the form is about.
+fn site_of(body: &Body) -> Option<String> {
+    let of_item = |it: &Option<Item>| it.as_ref()?.site().map(ToOwned::to_owned);
+    match body {
+        Body::Action(form) => of_item(&form.about),
+        Body::Form(form) => of_item(&form.item).or_else(|| {
+            let field = form.schema.role(Role::Site)?;
+            let sent = form.refusal.as_ref()?.sent.get(field.name)?;
+            sent.as_str().map(ToOwned::to_owned)
+        }),
+        _ => None,
+    }
 }
 
 /// The form, given back. Who is told that an entity has changed is told of its present version.

@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, Method, Uri};
 use entity_core::engine::{Content, Patch};
 use entity_core::format::Formats;
-use entity_core::{Error, ErrorKind, FieldError, Input, Result, Verb};
+use entity_core::{Error, ErrorKind, FieldError, Input, Result, Verb, recurrence};
 use serde_json::Value;
 
 use crate::base::media;
@@ -16,6 +16,8 @@ pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
 const METHOD_FIELD: &str = "_method";
 /// The field of a form that names the version of the entity that it was filled with.
 const VERSION_FIELD: &str = "_version";
+/// The field of a form that names the zone by whose clock its times are.
+const ZONE_FIELD: &str = "_zone";
 /// The field of a form that carries the session's token; the layer in front has looked at it.
 pub(crate) const TOKEN_FIELD: &str = "sakai_csrf_token";
 
@@ -133,6 +135,11 @@ fn taken_apart(mut input: Input) -> Result<Parsed> {
         .transpose()?;
     let version = take(&mut input, VERSION_FIELD)?;
     take(&mut input, TOKEN_FIELD)?;
+    if let Some(name) = take(&mut input, ZONE_FIELD)? {
+        let zone = recurrence::zone(&name);
+        let unknown = || Error::bad_request("`_zone` must be a time zone such as Europe/Berlin");
+        input.zone = Some(zone.ok_or_else(unknown)?);
+    }
     Ok(Parsed {
         input,
         method,

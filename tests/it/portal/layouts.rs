@@ -1,0 +1,95 @@
+//! Pages by the layouts that types declare, and times by the clock of their reader.
+
+use http::StatusCode;
+use http::header::ACCEPT;
+use serde_json::{Value, json};
+use tests::{Client, TestApp, both};
+
+const NEWS: &str = "/direct/announcement/site/biology-101";
+const WORK: &str = "/direct/assignment/site/biology-101";
+
+async fn browser(app: &TestApp, eid: &str) -> Client {
+    app.user(eid).await.with_header(ACCEPT, "text/html")
+}
+
+/// The first entity of the list at `path` whose title begins with `title`.
+async fn found(client: &Client, path: &str, title: &str) -> Value {
+    let list = client.get(&format!("{path}.json")).await.json();
+    let all = list.as_object().expect("a list").values();
+    let mut all = all.filter_map(Value::as_array).flatten();
+    let is_it = |it: &&Value| {
+        it["entityTitle"]
+            .as_str()
+            .is_some_and(|it| it.starts_with(title))
+    };
+    all.find(is_it).expect("an entity").clone()
+}
+
+both! {
+    async fn a_list_of_texts_says_who_wrote_each_and_how_it_begins(app: TestApp) {
+        let student = browser(&app, "student1").await;
+        let page = student.get(&format!("{NEWS}.html")).await;
+        for part in [
+            "<p class=\"row-text is-line\" dir=\"auto\">Maria Okafor: Twenty minutes, chapters three and four.",
+            "<span class=\"badge is-info\">Important</span>",
+            "_order=title",
+        ] {
+            assert!(page.text().contains(part), "{part} in {}", page.text());
+        }
+        assert!(!page.text().contains("<table"));
+        let one = found(&student, NEWS, "Quiz on").await;
+        let page = student.get(&format!("/direct{}.html", one["entityReference"].as_str().expect("one"))).await;
+        let (head, _) = page.text().split_once("</header>\n<div class=\"stack\">").expect("a head");
+        assert!(head.contains("<strong><bdi>Maria Okafor</bdi></strong>"), "{head}");
+        assert!(head.contains("<span class=\"badge is-info\">Important</span>"), "{head}");
+    }
+
+    async fn work_says_until_when_and_its_form_is_open_for_those_who_do_it(app: TestApp) {
+        let (student, teacher) = (browser(&app, "student1").await, browser(&app, "instructor1").await);
+        let page = student.get(&format!("{WORK}.html")).await;
+        for part in ["<span>Due <span class=\"due", "</span> in ", "<span><bdi>100 points</bdi></span>"] {
+            assert!(page.text().contains(part), "{part} in {}", page.text());
+        }
+        let one = found(&student, WORK, "Lab report").await;
+        let path = format!("/direct{}.html", one["entityReference"].as_str().expect("one"));
+        assert!(student.get(&path).await.text().contains("<details class=\"ask\" open>"));
+        assert!(!teacher.get(&path).await.text().contains("<details class=\"ask\" open>"));
+    }
+
+    async fn the_page_of_a_course_shows_what_is_new_and_due_in_it(app: TestApp) {
+        let student = browser(&app, "student1").await;
+        let page = student.get("/direct/site/biology-101.html").await;
+        let (_, main) = page.text().split_once("<main").expect("a page");
+        for title in ["Quiz on cell membranes next week", "Lab report: onion cells", "Quiz: parts of the cell"] {
+            assert!(main.contains(title), "{title} in {main}");
+        }
+        assert!(!main.contains("Essay: what is alive?"), "it was due before");
+    }
+
+    async fn times_are_by_the_clock_of_the_reader_in_pages_and_forms(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        assert!(teacher.get("/portal").await.text().contains("Times are in UTC."));
+        let zone = json!({"timeZone": "America/New_York"});
+        let changed = app.user("instructor1").await.put("/direct/preference/me", &zone).await;
+        assert!(changed.status.is_success(), "{}", changed.text());
+        for path in ["/portal", "/direct/site/biology-101.html", "/access/content/group/biology-101/"] {
+            assert!(teacher.get(path).await.text().contains("Times are in America/New_York."), "{path}");
+        }
+        let form = teacher.get("/direct/announcement/new.html?siteId=biology-101").await;
+        assert!(form.text().contains("<input type=\"hidden\" name=\"_zone\" value=\"America/New_York\">"));
+        let sent = "title=Late&siteId=biology-101&body=&releaseDate=2027-01-15T08%3A00&_zone=America%2FNew_York";
+        let made = teacher.post_form("/direct/announcement", sent).await;
+        made.expect(StatusCode::SEE_OTHER);
+        let one = found(&teacher, NEWS, "Late").await;
+        assert_eq!(one["releaseDate"], 1_800_018_000_000_i64);
+        let path = format!("/direct{}", one["entityReference"].as_str().expect("one"));
+        let page = teacher.get(&format!("{path}/edit.html")).await;
+        assert!(page.text().contains("value=\"2027-01-15T08:00:00\""), "{}", page.text());
+        let refused = teacher.post_form("/direct/announcement", &sent.replace("New_York", "Nowhere")).await;
+        refused.expect(StatusCode::BAD_REQUEST);
+        let given_back = teacher.post_form("/direct/announcement", &sent.replace("title=Late", "title=")).await;
+        given_back.expect(StatusCode::BAD_REQUEST);
+        let text = given_back.text();
+        assert!(text.contains("name=\"_zone\"") && text.contains("<nav class=\"menu\""), "{text}");
+    }
+}

@@ -51,10 +51,9 @@ impl<'a> Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The same, not folded.
-    pub(super) fn opened(mut self) -> Self {
+    /// Unfolds it.
+    pub(super) fn open(&mut self) {
         self.is_open = true;
-        self
     }
 }
 

@@ -218,9 +218,8 @@ impl<'a> EntityPage<'a> {
 fn asks<'a>(item: &Item, tree: &Value, view: &View<'a>) -> Vec<Ask<'a>> {
     let mut asks = Ask::all(&view.abilities.actions, tree, view);
     let is_task = item.schema().look.layout == Layout::Work && !view.abilities.update;
-    if is_task && !asks.is_empty() {
-        let first = asks.remove(0).opened();
-        asks.insert(0, first);
+    if let Some(first) = asks.first_mut().filter(|_| is_task) {
+        first.open();
     }
     asks
 }

@@ -194,21 +194,25 @@ fn posts_of<'a>(
     posts
 }
 
-/// Puts each text below the one that it answers, if that is among them: those come first.
+/// Puts each text below the one that it answers, if that is among them.
 fn nested(posts: Vec<Post<'_>>) -> Vec<Post<'_>> {
-    let mut nested: Vec<Post<'_>> = Vec::new();
-    // From the last one, so that each has its own answers when it becomes one.
-    let mut left = posts;
-    while let Some(mut post) = left.pop() {
-        post.replies.reverse();
-        let above = left
-            .iter_mut()
-            .find(|it| Some(&it.path) == post.answers.as_ref());
-        match above {
-            Some(above) => above.replies.push(post),
-            None => nested.push(post),
-        }
+    let paths: Vec<String> = posts.iter().map(|it| it.path.clone()).collect();
+    let is_reply = |it: &Post<'_>| it.answers.as_ref().is_some_and(|it| paths.contains(it));
+    let (mut replies, first): (Vec<_>, Vec<_>) = posts.into_iter().partition(is_reply);
+    let threads = first.into_iter().map(|it| it.with_replies(&mut replies));
+    let mut threads: Vec<_> = threads.collect();
+    // Those that answer each other in a circle.
+    threads.append(&mut replies);
+    threads
+}
+
+impl Post<'_> {
+    /// The same with its own of `replies`, each with its own.
+    fn with_replies(mut self, replies: &mut Vec<Self>) -> Self {
+        let is_own = |it: &mut Self| it.answers.as_ref() == Some(&self.path);
+        let own: Vec<_> = replies.extract_if(.., is_own).collect();
+        let own = own.into_iter().map(|it| it.with_replies(replies));
+        self.replies = own.collect();
+        self
     }
-    nested.reverse();
-    nested
 }

@@ -131,7 +131,7 @@ pub(super) fn write(data: Value, view: &View<'_>) -> Result<Vec<u8>> {
     if data.get("prefix").is_some() {
         let entry: TypeEntry = serde_json::from_value(data).map_err(Error::internal)?;
         let title = entry.title.clone();
-        let frame = Frame::new(title, view).with_data(view);
+        let frame = Frame::new(title, view).without_times().with_data(view);
         return super::write(&TypePage {
             frame,
             base_url: view.base_url,
@@ -141,7 +141,9 @@ pub(super) fn write(data: Value, view: &View<'_>) -> Result<Vec<u8>> {
         });
     }
     let Catalog { types } = serde_json::from_value(data).map_err(Error::internal)?;
-    let mut frame = Frame::new("What is here", view).with_data(view);
+    let mut frame = Frame::new("What is here", view)
+        .without_times()
+        .with_data(view);
     frame.crumbs.clear();
     let types = types.into_iter().map(|entry| Listed {
         is_open: is_open(&entry, view),

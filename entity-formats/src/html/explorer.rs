@@ -87,7 +87,7 @@ pub fn page(document: &Document, view: &View<'_>) -> Result<Vec<u8>> {
     });
     let schemas = document.components.schemas.iter();
     super::write(&ExplorerPage {
-        frame: Frame::new("The interface", view),
+        frame: Frame::new("The interface", view).without_times(),
         base_url: view.base_url,
         groups: groups.collect(),
         shapes: schemas

@@ -33,26 +33,29 @@ impl<'a> Facts<'a> {
     /// Returns the facts of `item`, which has the fields in `entity`.
     pub(super) fn of(item: &Item, entity: &'a Map<String, Value>, view: &View<'_>) -> Self {
         let schema = item.schema();
-        let fields = || schema.fields.iter().filter(|it| is_told(it, entity));
+        let told = |it: &&Field| is_told(it, entity);
         let shown = |field: &Field| Shown::of_field(field, entity, schema, view);
-        let due = fields().filter(|it| it.emphasis == Some(Emphasis::Due));
-        let told = fields().filter_map(|it| match it.emphasis {
-            Some(Emphasis::Fact(words)) => Some((words, shown(it).text()?)),
+        let fields = schema.fields.iter();
+        let due = fields
+            .clone()
+            .filter(|it| it.emphasis == Some(Emphasis::Due));
+        let facts = fields.clone().filter_map(|it| match it.emphasis {
+            Some(Emphasis::Fact(words)) => Some((words, it)),
             _ => None,
         });
-        let badges = fields().filter(|it| is_badge(it, schema));
-        let role = |role| schema.role(role).filter(|it| is_told(it, entity));
-        let written = schema
-            .look
-            .layout
-            .is_text()
-            .then(|| role(Role::Created).or(role(Role::Updated)));
+        let facts = facts.filter(|(_, it)| told(it));
+        let badges = fields.filter(|it| is_badge(it, schema));
         Self {
             author: author(item, entity, view),
-            time: written.flatten().map(shown),
-            due: due.map(|it| (label_of(it), shown(it))).collect(),
-            told: told.map(|(words, text)| in_words(words, &text)).collect(),
-            badges: badges.map(Shown::badge).collect(),
+            time: time(schema).filter(told).map(shown),
+            due: due
+                .filter(told)
+                .map(|it| (label_of(it), shown(it)))
+                .collect(),
+            told: facts
+                .filter_map(|(words, it)| Some(in_words(words, &shown(it).text()?)))
+                .collect(),
+            badges: badges.filter(told).map(Shown::badge).collect(),
         }
     }
 
@@ -67,12 +70,17 @@ impl<'a> Facts<'a> {
 }
 
 /// Returns whether the facts tell `field`, of an entity of the type with `schema`.
-pub(super) fn is_fact(field: &Field, schema: &Schema) -> bool {
-    let is_time = matches!(field.role, Some(Role::Created | Role::Updated));
+pub(super) fn is_fact(field: &Field, schema: &'static Schema) -> bool {
     field.emphasis.is_some()
         || is_badge(field, schema)
         || (field.role == Some(Role::Owner) && has_author(schema))
-        || (is_time && schema.look.layout.is_text())
+        || time(schema).is_some_and(|it| it.name == field.name)
+}
+
+/// Returns the field that says from when a text is there.
+fn time(schema: &'static Schema) -> Option<&'static Field> {
+    let role = |role| schema.role(role).filter(|_| schema.look.layout.is_text());
+    role(Role::Created).or_else(|| role(Role::Updated))
 }
 
 fn has_author(schema: &Schema) -> bool {

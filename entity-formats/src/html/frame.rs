@@ -27,6 +27,8 @@ pub(super) struct Frame<'a> {
     pub(super) own_mark: Mark,
     /// The clock by which the page tells times.
     pub(super) clock: Clock,
+    /// True unless the page tells none.
+    pub(super) has_times: bool,
     /// True if the page is there to be read, so that its lines are short.
     pub(super) is_narrow: bool,
     pub(super) csrf_token: Option<&'a str>,
@@ -98,6 +100,7 @@ impl<'a> Frame<'a> {
             user: view.user,
             own_mark: Mark::of(view.user.unwrap_or_default(), view.user.unwrap_or_default()),
             clock: Clock::of(view),
+            has_times: true,
             is_narrow: false,
             csrf_token: view.csrf_token,
             course: Course::of(view),
@@ -112,6 +115,12 @@ impl<'a> Frame<'a> {
             formats: Vec::new(),
             paging: Vec::new(),
         }
+    }
+
+    /// The page tells no times.
+    pub(super) fn without_times(mut self) -> Self {
+        self.has_times = false;
+        self
     }
 
     /// The words above the page.

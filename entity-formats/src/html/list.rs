@@ -52,7 +52,7 @@ pub(super) struct ListPage<'a> {
 pub(super) fn trees(items: &[Item], schema: &Schema) -> Result<Vec<Value>> {
     let fields = schema.fields.iter().filter(|it| is_needed(it, schema));
     let names: Vec<&'static str> = fields.map(|it| it.name).collect();
-    let tree = |item: &Item| tree::of_value(&item.some_data(&names));
+    let tree = |item: &Item| tree::of_fields(item, &names);
     items.iter().map(tree).collect()
 }
 

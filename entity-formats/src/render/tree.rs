@@ -24,6 +24,11 @@ pub(crate) fn of_value<T: Serialize + ?Sized>(data: &T) -> Result<Value> {
     read(buffer.bytes())
 }
 
+/// Those of the entity's fields that are named, none of which is deep.
+pub(crate) fn of_fields(item: &Item, names: &[&'static str]) -> Result<Value> {
+    serde_json::to_value(item.some_data(names)).map_err(Error::internal)
+}
+
 fn read(buffer: &[u8]) -> Result<Value> {
     serde_json::from_slice(buffer).map_err(Error::internal)
 }

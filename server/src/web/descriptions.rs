@@ -18,10 +18,11 @@ use entity_core::{Result, Version};
 use crate::web::coding::{self, Coded, GZIP};
 use crate::web::direct::validators::{Validators, digest};
 
-/// Stands for the name of whoever is logged in. No name or text of ours has these characters.
-const USER: &str = "\u{e000}user\u{e001}";
+/// Stands for the name of whoever is logged in. No name or text of ours has these characters, and none is a letter, of which
+/// a page would make the mark of that person.
+const USER: &str = "\u{e000}\u{e001}";
 /// Stands for the token.
-const TOKEN: &str = "\u{e000}token\u{e001}";
+const TOKEN: &str = "\u{e002}\u{e003}";
 
 /// The descriptions that were written so far. There are no more than addresses of descriptions times formats.
 #[derive(Debug, Default)]

@@ -92,4 +92,38 @@ both! {
         let text = given_back.text();
         assert!(text.contains("name=\"_zone\"") && text.contains("<nav class=\"menu\""), "{text}");
     }
+
+    async fn a_reply_stands_below_the_post_that_it_answers(app: TestApp) {
+        let student = browser(&app, "student1").await;
+        let topic = found(&student, "/direct/forums-topic", "").await;
+        let key = topic["entityId"].as_str().expect("an id");
+        let mut above = None;
+        for title in ["First word", "Answer to it"] {
+            let post = json!({"siteId": topic["siteId"], "topic": key, "title": title, "replyTo": above});
+            let made = student.clone().with_header(ACCEPT, "application/json").post("/direct/forums-message", &post).await;
+            let made = made.expect(StatusCode::CREATED).json();
+            above = Some(made["entityId"].as_str().expect("an id").parse::<i64>().expect("a number"));
+        }
+        let page = student.get(&format!("/direct/forums-topic/{key}.html")).await;
+        let (_, behind) = page.text().split_once("First word").expect("the post");
+        let (between, _) = behind.split_once("Answer to it").expect("the reply");
+        assert!(between.contains("<div class=\"thread\">") && !between.contains("</article>"), "{between}");
+    }
+
+    async fn a_calendar_of_a_month_has_weeks_of_seven_days(app: TestApp) {
+        let student = browser(&app, "student1").await;
+        let page = student.get("/direct/calendar/site/biology-101.html?firstDate=2026-12-01&lastDate=2026-12-31").await;
+        let days = page.text().matches("<li class=\"month-cell").count();
+        assert_eq!(days, 35, "30 November to 3 January: {}", page.text());
+    }
+
+    async fn a_description_is_each_readers_own_and_tells_no_times(app: TestApp) {
+        for (eid, name) in [("student1", "Ada Moreau"), ("instructor1", "Maria Okafor")] {
+            let reader = browser(&app, eid).await;
+            let page = reader.get("/direct/describe.html").await;
+            let text = page.expect(StatusCode::OK).text();
+            assert!(text.contains(&format!("<bdi>{name}</bdi>")), "{text}");
+            assert!(!text.contains("class=\"avatar") && !text.contains("Times are in"), "{text}");
+        }
+    }
 }

@@ -15,8 +15,8 @@ use crate::html::facts::Facts;
 use crate::html::mark::{Mark, icon};
 
 /// The most bytes of a text of which a row shows the beginning.
-const MOST_TEXT: usize = 400;
-/// The most characters of the beginning.
+const MOST_TEXT: usize = 200;
+/// The most bytes of the beginning.
 const MOST_LINE: usize = 160;
 
 /// A row for each entity.
@@ -84,7 +84,7 @@ impl<'a> Row<'a> {
             let text = entity.get(field.name)?.as_str()?;
             Some(match field.kind {
                 Kind::Html(_) => beginning(text),
-                _ => text.chars().take(MOST_LINE).collect(),
+                _ => line(text).to_owned(),
             })
         });
         let begin = begin.unwrap_or_default();
@@ -121,7 +121,12 @@ fn beginning(html: &str) -> String {
         }
         _ => cut,
     };
-    plain_text(cut).chars().take(MOST_LINE).collect()
+    line(&plain_text(cut)).to_owned()
+}
+
+fn line(text: &str) -> &str {
+    let most = text.floor_char_boundary(MOST_LINE);
+    text.get(..most).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -135,11 +140,11 @@ mod tests {
             "One two 3 < 4"
         );
         assert_eq!(beginning(""), "");
-        let long = format!("<p>{}</p>", "ä ".repeat(300));
-        assert_eq!(beginning(&long).chars().count(), MOST_LINE);
+        let long = format!("<p>{}</p>", "ä".repeat(300));
+        assert_eq!(beginning(&long).len(), MOST_LINE);
         let link = format!(
             "<p>{}<a href=\"https://example.org/\">here</a></p>",
-            "a ".repeat(195)
+            "a ".repeat(90)
         );
         assert!(!beginning(&link).contains('<'), "{}", beginning(&link));
     }

@@ -1,6 +1,6 @@
 //! Answers as JSON.
 
-mod safe;
+mod limited;
 
 use std::io::Write as _;
 
@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Serializer;
 
-use self::safe::Safe;
-pub(crate) use self::safe::{Limits, METADATA};
+use self::limited::Limited;
+pub(crate) use self::limited::{Limits, METADATA};
 use crate::words::buffer::Buffer;
 
 /// Writes JSON.
@@ -53,41 +53,6 @@ impl Renderer for Json {
 
 /// The object that tells an error, the same at every address.
 pub fn write_problem(problem: &Problem) -> Vec<u8> {
-    write_plain(problem).unwrap_or_else(|| write_any(problem))
-}
-
-/// The object of a problem that tells no more than all do, in characters that stand for themselves. A service that has
-/// too much to do tells it often: this takes a small part of what the serialiser does.
-fn write_plain(problem: &Problem) -> Option<Vec<u8>> {
-    let Problem {
-        status,
-        kind: _,
-        message,
-        timestamp,
-        request_id,
-        fields,
-        operation: None,
-        code: None,
-    } = problem
-    else {
-        return None;
-    };
-    let mut texts = [message, timestamp, request_id].into_iter();
-    if !fields.is_empty() || !texts.all(|it| it.bytes().all(is_plain)) {
-        return None;
-    }
-    let text = format!(
-        r#"{{"error":{{"status":"{status}","message":"{message}","timestamp":"{timestamp}","requestId":"{request_id}"}}}}"#
-    );
-    Some(text.into_bytes())
-}
-
-/// Returns whether this byte of a text stands in JSON for itself, and harms nobody in HTML.
-fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~') && !br#"\"<>&"#.contains(&byte)
-}
-
-fn write_any(problem: &Problem) -> Vec<u8> {
     let mut buffer = Buffer::unlimited();
     let written = write_value(&mut buffer, &ProblemBody::of(problem));
     debug_assert!(written.is_ok(), "text and lists of text can be written");
@@ -155,13 +120,13 @@ pub(crate) fn entity_url(base_url: &str, reference: &Reference) -> String {
 
 /// Writes `value` as it is.
 pub(crate) fn write_value<T: Serialize + ?Sized>(buffer: &mut Buffer, value: &T) -> Result<()> {
-    write_safely(buffer, value).map(drop)
+    write_limited(buffer, value).map(drop)
 }
 
 /// Writes the entity's fields, behind them its metadata and the entities that it is shown with. A key that
 /// the entity writes itself wins.
 pub(crate) fn write_entity(buffer: &mut Buffer, item: &Item, base_url: &str) -> Result<()> {
-    let written = write_safely(buffer, &item.data())?;
+    let written = write_limited(buffer, &item.data())?;
     if buffer.pop() != Some(b'}') {
         return Err(Error::internal("an entity must be written as an object"));
     }
@@ -224,15 +189,15 @@ fn write_collection(buffer: &mut Buffer, collection: &Collection, view: &View<'_
     buffer.check(written, collection.items.len().saturating_sub(1))
 }
 
-fn write_safely<T: Serialize + ?Sized>(buffer: &mut Buffer, value: &T) -> Result<Safe> {
-    let mut safe = Safe::default();
+fn write_limited<T: Serialize + ?Sized>(buffer: &mut Buffer, value: &T) -> Result<Limited> {
+    let mut limited = Limited::default();
     value
-        .serialize(&mut Serializer::with_formatter(buffer, &mut safe))
+        .serialize(&mut Serializer::with_formatter(buffer, &mut limited))
         .map_err(refuse)?;
-    Ok(safe)
+    Ok(limited)
 }
 
-/// What can't be written: nothing but the limits of [`Safe`] keeps bytes from being put into memory.
+/// What can't be written: nothing but the limits of [`Limited`] keeps bytes from being put into memory.
 fn refuse(error: serde_json::Error) -> Error {
     match error.is_io() {
         true => too_large(error),
@@ -245,45 +210,4 @@ pub(crate) fn too_large(error: impl Into<Box<dyn std::error::Error + Send + Sync
         "this takes more than one answer may have: ask for parts of it, or for fewer fields",
     )
     .with_source(error)
-}
-
-#[cfg(test)]
-mod tests {
-    use entity_core::ErrorKind;
-
-    use super::*;
-
-    #[test]
-    fn a_plain_problem_is_told_in_the_same_bytes_as_any_other() {
-        for (message, is_plain) in [
-            ("it's too much: try again", true),
-            ("~", true),
-            ("a \"b\"", false),
-            ("a\\b", false),
-            ("<b>", false),
-            ("a & b", false),
-            ("a\nb", false),
-            ("a\u{7f}", false),
-            ("\u{e9}", false),
-        ] {
-            let problem = Problem {
-                status: 503,
-                kind: ErrorKind::Unavailable,
-                message: message.to_owned(),
-                timestamp: "2026-11-21T10:00:00Z".to_owned(),
-                request_id: "0123456789abcdef".to_owned(),
-                fields: Vec::new(),
-                operation: None,
-                code: None,
-            };
-            assert_eq!(write_plain(&problem).is_some(), is_plain, "{message}");
-            assert_eq!(write_problem(&problem), write_any(&problem), "{message}");
-            let told = Problem {
-                code: Some("quota_exceeded"),
-                ..problem
-            };
-            assert_eq!(write_plain(&told), None);
-            assert_eq!(write_problem(&told), write_any(&told));
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! A JSON formatter whose output may stand inside HTML, and which stops at data too deep or too large.
+//! A JSON formatter which stops at data too deep or too large.
 
 use std::io::{self, Write};
 
@@ -70,9 +70,9 @@ impl Limits {
     }
 }
 
-/// Writes compact JSON with `<`, `>`, `&`, U+2028 and U+2029 escaped.
+/// Writes compact JSON.
 #[derive(Debug, Default)]
-pub(super) struct Safe {
+pub(super) struct Limited {
     limits: Limits,
     /// True if a key of the outermost object is being written, of which nothing was written so far.
     is_at_root_key: bool,
@@ -80,14 +80,14 @@ pub(super) struct Safe {
     candidate: Option<&'static str>,
 }
 
-impl Safe {
+impl Limited {
     /// Returns whether the outermost object has the metadata key `name`.
     pub(super) fn has(&self, name: &str) -> bool {
         self.limits.found.contains(&name)
     }
 }
 
-impl Formatter for &mut Safe {
+impl Formatter for &mut Limited {
     fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.limits.enter()?;
         writer.write_all(b"[")
@@ -151,7 +151,7 @@ impl Formatter for &mut Safe {
             self.is_at_root_key = false;
         }
         self.limits.bytes += fragment.len();
-        write_harmless(writer, fragment.as_bytes())
+        writer.write_all(fragment.as_bytes())
     }
 
     fn write_char_escape<W: ?Sized + Write>(
@@ -163,39 +163,4 @@ impl Formatter for &mut Safe {
         self.candidate = None;
         serde_json::ser::CompactFormatter.write_char_escape(writer, escape)
     }
-}
-
-/// Writes `text`, with what could end or start markup or a line of script escaped.
-fn write_harmless<W: ?Sized + Write>(writer: &mut W, text: &[u8]) -> io::Result<()> {
-    let mut rest = text;
-    while let Some(at) = find_suspect(rest) {
-        let (before, suspect) = rest.split_at(at);
-        writer.write_all(before)?;
-        let (written, length): (&[u8], usize) = match suspect {
-            [b'<', ..] => (b"\\u003c", 1),
-            [b'>', ..] => (b"\\u003e", 1),
-            [b'&', ..] => (b"\\u0026", 1),
-            [0xe2, 0x80, 0xa8, ..] => (b"\\u2028", 3),
-            [0xe2, 0x80, 0xa9, ..] => (b"\\u2029", 3),
-            _ => (suspect.get(..1).unwrap_or_default(), 1),
-        };
-        writer.write_all(written)?;
-        rest = suspect.get(length..).unwrap_or_default();
-    }
-    writer.write_all(rest)
-}
-
-/// The length from which searching a text in large steps pays.
-const LONG: usize = 24;
-
-/// Where the first byte is that may begin something to escape.
-fn find_suspect(text: &[u8]) -> Option<usize> {
-    if text.len() < LONG {
-        return text
-            .iter()
-            .position(|it| matches!(it, b'<' | b'>' | b'&' | 0xe2));
-    }
-    let markup = memchr::memchr3(b'<', b'>', b'&', text);
-    let before = markup.and_then(|it| text.get(..it)).unwrap_or(text);
-    memchr::memchr(0xe2, before).or(markup)
 }

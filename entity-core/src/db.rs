@@ -17,7 +17,6 @@ mod file;
 mod folded;
 mod group;
 mod lane;
-mod lead;
 mod page;
 pub(crate) mod quota;
 mod recent;
@@ -50,7 +49,6 @@ pub use file::File;
 pub use folded::folded;
 pub use group::Groups;
 pub use lane::{Lane, LaneCounts, Lanes, Take, overrun, refusal};
-pub use lead::{SEARCHES, TextIndex};
 pub use page::Measure;
 pub use quota::{Quota, Quotas, check as check_quotas};
 pub use record::{

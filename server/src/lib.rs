@@ -53,7 +53,6 @@ pub mod operate {
     pub mod files;
     pub(crate) mod follower;
     pub(crate) mod idempotency;
-    pub(crate) mod indexing;
     pub(crate) mod janitor;
     pub(crate) mod journal;
     pub mod migration;

@@ -3,7 +3,6 @@
 use entity_core::Caller;
 use entity_core::db::Db;
 use entity_providers::face::demo::scale::Part;
-use entity_providers::storage::db::finish_index;
 use lectern_testing::counting::Counter;
 use sea_orm::ConnectionTrait as _;
 use tests::crowd::{self, analyze};
@@ -45,13 +44,6 @@ const INSTRUCTOR_OF_MANY: &str = "UPDATE membership SET role = 'Instructor' \
 /// The sites of others have newer announcements than anybody's own.
 const NEWER: &str = "UPDATE announcement SET published = published + 100000000000 \
     WHERE site_id >= 'course-000100' AND site_id < 'course-001'";
-/// Without the index of texts: it would be brought up to date with each of the rows.
-const UNINDEXED: &str = "DO $$ DECLARE name text; BEGIN FOR name IN SELECT indexname FROM pg_indexes \
-    WHERE schemaname = current_schema() AND tablename = 'announcement' AND indexdef LIKE '%USING gin%' \
-    LOOP EXECUTE format('DROP INDEX %I', name); END LOOP; END $$";
-/// A word that three announcements have.
-const RARE: &str = "UPDATE announcement SET title_folded = 'a zebrafish' WHERE id IN \
-    (SELECT id FROM announcement WHERE site_id = 'course-000000' ORDER BY id LIMIT 3)";
 const SHOWN: &str = "50";
 
 /// Returns the visits of the database for an address; `None` where the caller is refused.
@@ -118,12 +110,7 @@ both! {
         for number in 0..if is_full() { 10 } else { 1 } {
             crowd::add(&app, others(number)).await;
         }
-        if backend == Backend::Postgres {
-            writer.execute_unprepared(UNINDEXED).await.expect("no index");
-        }
         writer.execute_unprepared(NEWER).await.expect("a time");
-        let registry = app.service().dispatcher.registry();
-        finish_index(&app.service().storage.content, registry).await.expect("an index");
         analyze(&app).await;
         let after = costs(&app, &callers).await;
         let mut grown = Vec::new();
@@ -139,32 +126,5 @@ both! {
         }
         assert!(asked > 200, "only {asked} addresses answer");
         assert!(grown.is_empty(), "{backend:?}:\n{grown:#?}");
-    }
-
-    async fn a_search_of_a_rare_word_visits_what_it_finds(app: TestApp) {
-        let admin = caller_of(&app.user("admin").await).await;
-        crowd::add(&app, OWN).await;
-        let searches = |words: &str| ("_search".to_owned(), words.to_owned());
-        let addresses = [
-            ("/announcement".to_owned(), vec![searches("zebrafish")]),
-            ("/announcement".to_owned(), vec![searches("zebrafish"), ("_count".to_owned(), "exact".to_owned())]),
-            ("/user".to_owned(), vec![searches("number 000007")]),
-        ];
-        let db = &app.service().storage.content;
-        db.writer.execute_unprepared(RARE).await.expect("a word");
-        let mut costs = Vec::new();
-        for is_beside_many in [false, true] {
-            if is_beside_many {
-                crowd::add(&app, others(0)).await;
-            }
-            finish_index(db, app.service().dispatcher.registry()).await.expect("an index");
-            let counter = Counter::of(app.service());
-            for address in &addresses {
-                costs.push(cost(db, &counter, &admin, address).await.expect("a list"));
-            }
-        }
-        for (address, (few, many)) in addresses.iter().zip(costs.iter().zip(&costs[addresses.len()..])) {
-            assert!(*many <= few * 3 / 2 + 200, "{address:?}: {few}, and {many}");
-        }
     }
 }

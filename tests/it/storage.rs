@@ -6,7 +6,7 @@ mod landed;
 mod queries;
 mod row_migrations;
 mod schema;
-mod search_index;
+mod searches;
 mod trial;
 
 use std::fs;

@@ -18,7 +18,7 @@ use crate::names;
 pub(crate) struct TypeAttributes {
     pub(crate) prefix: Option<LitStr>,
     pub(crate) table: Option<LitStr>,
-    /// True if migrations create the table, and not the service.
+    /// True if the archives of sites leave the entities out.
     pub(crate) is_unarchived: bool,
     /// True if the list of all is for few, so that pages do not lead to it.
     pub(crate) is_unlisted: bool,
@@ -26,7 +26,6 @@ pub(crate) struct TypeAttributes {
     pub(crate) maker_pays: bool,
     /// The tool of a site that shows the entities.
     pub(crate) tool: Option<LitStr>,
-    pub(crate) is_migrated: bool,
     /// The columns that the type had and that the service removes.
     pub(crate) dropped: Vec<LitStr>,
     /// The joined tables: the kind of join, then the table and the condition.
@@ -127,7 +126,6 @@ impl TypeAttributes {
         match name.to_string().as_str() {
             "prefix" => self.prefix = Some(meta.value()?.parse()?),
             "table" => self.table = Some(meta.value()?.parse()?),
-            "migrated" => self.is_migrated = true,
             "unarchived" => self.is_unarchived = true,
             "unlisted" => self.is_unlisted = true,
             "maker_pays" => self.maker_pays = true,

@@ -15,6 +15,7 @@ pub(crate) struct Words {
     choices: Option<Choices>,
     label: Option<LitStr>,
     hint: Option<LitStr>,
+    absent: Option<LitStr>,
     offered: Option<LitStr>,
     is_for_programs: bool,
     /// The variant of `Emphasis`.
@@ -40,6 +41,7 @@ impl Words {
             "words" => self.choices = Some(Choices::parse_words(meta)?),
             "label" => self.label = Some(meta.value()?.parse()?),
             "hint" => self.hint = Some(meta.value()?.parse()?),
+            "absent" => self.absent = Some(meta.value()?.parse()?),
             "offered" => self.offered = Some(meta.value()?.parse()?),
             "for_programs" => self.is_for_programs = true,
             _ => {
@@ -58,12 +60,12 @@ impl ToTokens for Words {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let choices = self.choices.iter();
         let label = self.label.iter();
-        let hint = self.hint.iter();
+        let (hint, absent) = (self.hint.iter(), self.absent.iter());
         let offered = self.offered.iter();
         let for_programs = self.is_for_programs.then(|| quote!(.for_programs()));
         let emphasis = self.emphasis.iter();
         tokens.extend(
-            quote!(#(#choices)* #(.label(#label))* #(.hint(#hint))* #(.offered(#offered))* #for_programs
+            quote!(#(#choices)* #(.label(#label))* #(.hint(#hint))* #(.absent(#absent))* #(.offered(#offered))* #for_programs
                 #(.emphasis(::entity_core::schema::Emphasis::#emphasis))*),
         );
     }

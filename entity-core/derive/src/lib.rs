@@ -45,7 +45,6 @@ use crate::field::Fields;
 /// |---|---|
 /// | `prefix = "poll"` | the type's prefix; makes the struct its own provider |
 /// | `table = "poll"` | the table: each entity is a row of it. The service creates the table and adds the columns that it lacks; rows go with their site. The module `poll`, called as the struct is, in small letters, is the table as an entity of sea-orm, for queries and conditions |
-/// | `migrated` | migrations create and change the table, not the service |
 /// | `dropped("hint")` | columns that the type had in a former version: the service removes them with what is in them |
 /// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this`, that of a `parent` is there as `parent`, and `{caller}` and `{now}` stand for the caller's internal id and for the present instant in milliseconds |
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
@@ -100,6 +99,7 @@ use crate::field::Fields;
 /// | `words("DRAFT" = "Draft")` | the words that people read for values of a field that clients don't write |
 /// | `label = "Due"` | what people call the field; without it, the label is made from the name |
 /// | `hint = "Leave it empty for the usual length"` | what a form says about the field to people; the doc comment speaks to programs |
+/// | `absent = "never"` | the word that people read where the field is null |
 /// | `offered = "group"` | what forms offer for the field, which holds an id or ids: a name of `register_options!`; a field that refers to another type is offered its entities |
 /// | `due` | the instant until which something is to be done: pages tell it below the title and in lists, with how long there is |
 /// | `fact`, `fact = "{} points"` | pages tell the field below the title and in lists, in these words |

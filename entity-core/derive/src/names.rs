@@ -3,14 +3,14 @@
 use syn::Ident;
 
 /// The attributes of a type.
-pub(crate) const OF_TYPE: &str = "prefix plural singular table migrated unarchived unlisted own tool numbered dropped join left_join access \
+pub(crate) const OF_TYPE: &str = "prefix plural singular table unarchived unlisted own tool numbered dropped join left_join access \
     sight permits done verbs order max parameters narrow check check_archived settle complete whole feed event for_holders maker_pays told_once \
     asked removal listed layout icon version";
 
 /// The attributes of a field.
 pub(crate) const OF_FIELD: &str = "id title site owner created updated version content required optional writable on_create read_only \
     search html plain max email address password new_password zone milliseconds seconds since_1970 recurrence \
-    choices words label hint offered for_programs fact due badge default kind sent pivot column was references sql name_of hidden \
+    choices words label hint absent offered for_programs fact due badge default kind sent pivot column was references sql name_of hidden \
     key shown position groups children parent facts computed sight unique unique_in_site person \
     uncompared reply over author category files skip";
 

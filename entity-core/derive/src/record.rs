@@ -25,7 +25,6 @@ pub(crate) fn implement(
     let key = key(name, fields)?;
     let (entity, module) = (orm::implement(input, table, key, fields), orm::module(name));
     let (key_ident, key_column) = (&key.ident, key.column_name());
-    let is_managed = !attributes.is_migrated;
     let joins = attributes.joins.concat() + &people::joins(fields)?;
     let sight = option(attributes.sight.as_ref().map(|it| quote!(#it)));
     let (version, position) = (column_of_role(fields, "Version"), position(fields));
@@ -57,7 +56,6 @@ pub(crate) fn implement(
         impl ::entity_core::db::Record for #name {
             type Table = #module::Entity;
             const TABLE: &'static str = #table;
-            const IS_MANAGED: bool = #is_managed;
             const COLUMNS: &'static [(&'static str, ::entity_core::db::ColumnType, bool)] = &[#columns];
             #further_columns
             const KEY: &'static str = #key_column;

@@ -134,7 +134,6 @@ fn record(input: &DeriveInput) -> TokenStream {
         impl ::entity_core::db::Record for #name {
             type Table = #module::Entity;
             const TABLE: &'static str = "";
-            const IS_MANAGED: bool = false;
             const COLUMNS: &'static [(&'static str, ::entity_core::db::ColumnType, bool)] = &[];
             const WRITTEN: &'static [&'static str] = &[];
             const KEY: &'static str = "";

@@ -233,13 +233,10 @@ impl Route {
         (self.check_archived)(row, site)
     }
 
-    /// Returns the definitions of the type's table and of those of its children, as far as the service creates them and
-    /// adds missing columns.
+    /// Returns the definitions of the type's table and of those of its children.
     #[cfg(feature = "sea-orm")]
-    pub fn managed_tables(&self) -> Vec<crate::model::table::TableSpec> {
-        let mut tables = self.table.map_or_else(Vec::new, |it| it().with_children());
-        tables.retain(|it| it.is_managed);
-        tables
+    pub fn tables(&self) -> Vec<crate::model::table::TableSpec> {
+        self.table.map_or_else(Vec::new, |it| it().with_children())
     }
 
     /// Returns the columns with the blobs of stored files, in the type's table and in those of its children: each as the

@@ -10,7 +10,7 @@ use sea_orm::sea_query::{
 };
 use sea_orm::{ConnectionTrait, DbBackend, Value};
 
-use super::contains::{Reach, write_contains};
+use super::contains::write_contains;
 use super::veil::Columns;
 use super::{Sql, Variables};
 use crate::contract::context::Context;
@@ -96,17 +96,16 @@ pub(super) fn write_matches(
     schema: &Schema,
     columns: &Columns<'_>,
 ) -> Result<()> {
-    let reach = Reach::of(search);
     for filter in &search.filters {
         sql.push(" AND ");
-        write_filter(sql, filter, columns, reach)?;
+        write_filter(sql, filter, columns)?;
     }
     for word in &search.words {
         let needle = Needle::new(word);
         let mut before = " AND (";
         for field in schema.fields.iter().filter(|it| is_searched(it)) {
             sql.push(before);
-            write_contains(sql, &needle, field, columns, reach)?;
+            write_contains(sql, &needle, field, columns)?;
             before = " OR ";
         }
         sql.push(match before {
@@ -114,7 +113,6 @@ pub(super) fn write_matches(
             _nothing_is_searched => " AND FALSE",
         });
     }
-    reach.write_choice(sql, search);
     Ok(())
 }
 
@@ -179,7 +177,7 @@ pub(super) fn write_order_of(
     Ok(())
 }
 
-fn write_filter(sql: &mut Sql, filter: &Filter, columns: &Columns<'_>, reach: Reach) -> Result<()> {
+fn write_filter(sql: &mut Sql, filter: &Filter, columns: &Columns<'_>) -> Result<()> {
     let field = filter.field;
     match &filter.test {
         Test::Equal(it) => write_equal(sql, field, it, columns),
@@ -188,7 +186,7 @@ fn write_filter(sql: &mut Sql, filter: &Filter, columns: &Columns<'_>, reach: Re
         Test::GreaterOrEqual(it) => write_comparison(sql, field, ">=", it, columns),
         Test::Less(it) => write_comparison(sql, field, "<", it, columns),
         Test::LessOrEqual(it) => write_comparison(sql, field, "<=", it, columns),
-        Test::Like(text) => write_contains(sql, &Needle::new(text), field, columns, reach),
+        Test::Like(text) => write_contains(sql, &Needle::new(text), field, columns),
         Test::In(cells) => write_in(sql, field, cells, columns),
         Test::Null(true) => write_then(sql, field, " IS NULL", columns),
         Test::Null(false) => write_then(sql, field, " IS NOT NULL", columns),

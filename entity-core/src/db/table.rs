@@ -33,7 +33,6 @@ impl TableSpec {
             dropped: T::DROPPED,
             folded: folded_fields(T::schema()).map(|it| it.0).collect(),
             key: T::KEY,
-            is_managed: T::IS_MANAGED,
             blobs: T::BLOBS.iter().filter(|it| it.1).map(|it| it.0).collect(),
             written: T::WRITTEN,
             html: T::HTML,

@@ -32,12 +32,8 @@
 //!
 //! # Where tables come from
 //!
-//! | attribute | who creates and changes the table |
-//! |---|---|
-//! | `table = "loan"` | the service, at each start and by `lectern migrate` |
-//! | `table = "loan", migrated` | the author |
-//!
-//! A managed table is created with one column for each stored field, a column with folded text for each field with
+//! The service creates and changes the table that a type names with `table = "loan"`, at each start and by
+//! `lectern migrate`. It is created with one column for each stored field, a column with folded text for each field with
 //! `search`, an index by site and id, and a foreign key by which rows are deleted with their site. A field that is
 //! added to the struct later becomes a column with the empty value of its type in the rows that exist: an empty text, 0
 //! (for instants: 1970), `false`, or null for an `Option`.
@@ -46,8 +42,8 @@
 //!
 //! - `was = "item"` on a field: the column had this name in a former version, and is renamed.
 //! - `dropped("hint")` on the type: the column is removed with what is in it.
-//! - `migrations(…)` in [`register!`](crate::register!): statements that change rows, or that make the tables of a
-//!   `migrated` type. Each [`Migration`](crate::db::Migration) runs once, when the columns of the managed tables were
+//! - `migrations(…)` in [`register!`](crate::register!): statements that change rows, or that make further
+//!   indexes. Each [`Migration`](crate::db::Migration) runs once, when the columns of the tables were
 //!   renamed and added, and before columns are removed. So a column changes its type by way of a new one: a field with
 //!   another `column`, `Migration::of_rows` that fills it from the old one, and `dropped` for the old one. A migration of
 //!   rows is passed over where the type's own table has just been created, whatever other tables the same version adds;
@@ -59,10 +55,8 @@
 //! written: a column is left over while another one is new, a column has another type than its field, or a field and
 //! its column disagree about null.
 //!
-//! A `migrated` table has the columns of the struct, the columns `…_folded` for fields with `search`
-//! ([`Field::folded_column`](crate::schema::Field::folded_column)), and `is_restricted` for a type with groups. On
-//! PostgreSQL its text columns have the collation `"C"`, so that both databases order alike. Instants are integers, in
-//! milliseconds since 1970.
+//! On PostgreSQL the columns of text have the collation `"C"`, so that both databases order alike. Instants are integers,
+//! in milliseconds since 1970.
 //!
 //! # Settings, and what happens at the start
 //!
@@ -149,7 +143,5 @@
 //! | ``the format `x` of the crate `a` has an illegal name …`` | the name of a format has characters other than `a`–`z` and `0`–`9` |
 //! | ``the database was changed by a newer version of …`` | a newer program or a newer version of a crate has migrated the database |
 //!
-//! The registry does not look into SQL: a wrong join, a wrong `sql` expression or a missing column of a `migrated`
-//! table is an error with status 500 in the first request that uses it. A `migrated` table whose rows count towards
-//! quotas, because the type has a site or an owner, stops the start with the error of the database if it is missing or
-//! lacks one of the columns that count.
+//! The registry does not look into SQL: a wrong join or a wrong `sql` expression stops the start with the error of the
+//! database.

@@ -113,4 +113,4 @@
 //! may name one file; a row is copied with the blob in it.
 //!
 //! The service removes a file when no row names it for an hour. It looks into the columns `Option<Blob>` of all
-//! registered types: a file that is named elsewhere is lost. A `migrated` table has an index for each of these columns.
+//! registered types: a file that is named elsewhere is lost.

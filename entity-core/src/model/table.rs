@@ -72,8 +72,6 @@ pub struct TableSpec {
     pub owner: Option<&'static str>,
     /// True if a row counts for the account that made it, whose internal id is in the column [`MADE_BY`].
     pub maker_pays: bool,
-    /// True if the service creates the table and adds missing columns. Otherwise migrations do.
-    pub is_managed: bool,
     /// The columns with the blobs of stored files.
     pub blobs: Vec<&'static str>,
     /// The columns of text that clients write.

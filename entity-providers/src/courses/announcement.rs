@@ -6,7 +6,7 @@ mod tests;
 pub(crate) mod view;
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, Migration, Sight};
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{
@@ -40,7 +40,7 @@ const SIGHT: Sight = Sight::All(&[
 #[serde(rename_all = "camelCase")]
 #[entity(tool = "sakai.announcements", layout = article)]
 #[entity(prefix = "announcement", access = PublicSite("annc"), sight = SIGHT)]
-#[entity(table = "announcement", migrated, check = Self::check)]
+#[entity(table = "announcement", check = Self::check)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(
     verbs(read, list, create, update, delete),
@@ -112,7 +112,19 @@ pub struct Announcement {
     pub position: i64,
 }
 
-entity_core::register!(Announcement, demo = demo::fill);
+entity_core::register!(Announcement, migrations(INDEXES), demo = demo::fill);
+
+/// The newest announcements of a site and of all sites are found in their order, and the last place of a site.
+const INDEXES: Migration = Migration::of_tables(
+    "announcement_indexes",
+    &[
+        "DROP INDEX announcement_by_site",
+        "CREATE INDEX announcement_by_site ON announcement (site_id, published DESC, id)",
+        "CREATE INDEX announcement_by_time ON announcement (published DESC, id)",
+        "CREATE INDEX announcement_by_position ON announcement (site_id, position)",
+        "CREATE INDEX announcement_group_by_group ON announcement_group (group_id)",
+    ],
+);
 
 entity_core::register_notice!(Notice {
     event: "annc.new",

@@ -73,8 +73,7 @@ pub(crate) fn is_caller(cx: &Context, name: &str) -> bool {
     own = "current",
     plural = "Accounts",
     singular = "Account",
-    table = "user_account",
-    migrated
+    table = "user_account"
 )]
 #[entity(access = ACCESS, permits = Self::decide, settle = Self::settle, narrow = narrow)]
 #[entity(verbs(list, create, update), order = "lastName,firstName,id", max = 500, parameters = PARAMETERS)]

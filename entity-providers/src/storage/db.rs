@@ -1,6 +1,5 @@
 //! The database: connecting, bringing its tables up to date, one module for each table.
 
-mod attached;
 pub(crate) mod backlog;
 mod catalog;
 mod connect;
@@ -12,7 +11,6 @@ mod pooler;
 mod stop;
 mod survey;
 mod tables;
-mod trigrams;
 mod type_migrations;
 mod usage;
 mod watch;
@@ -33,7 +31,6 @@ pub mod site_tool;
 #[cfg(test)]
 mod tests;
 
-pub use attached::note_attached;
 pub use connect::{connect, connect_with, look, look_at_file, make_file, make_private};
 pub use journal::{LARGE_JOURNAL, shrink_journal};
 pub use migrate::{lacks, migrate};
@@ -41,7 +38,6 @@ pub use pool::Pools;
 pub use survey::Survey;
 pub(crate) use tables::PARENTS;
 pub use tables::ensure_tables;
-pub use trigrams::{Unindexed, begin_index, finish_index, mend_index, unindexed};
 pub use type_migrations::run_again;
 pub use usage::{count_tables, mend_usage, miscounted};
 

@@ -1,84 +1,56 @@
-//! The tables of this crate's types, in the steps in which they came about. There is no way back.
+//! The tables of this crate that no registered type declares, in the steps in which they came about. There is no way
+//! back. The tables of types follow when these are there.
 
 mod default_grants;
-mod emptied;
-mod folded;
-mod m20261121_000001_accounts;
-mod m20261121_000002_sites;
-mod m20261121_000003_grants;
-mod m20261121_000004_announcements;
-mod m20261121_000005_authorization_epoch;
-mod m20261121_000006_groups;
-mod m20261121_000007_demo_password;
-mod m20261121_000008_announcement_text;
-mod m20261121_000010_account_types;
-mod m20261121_000011_invitations;
-mod m20261121_000020_folded_text;
-mod m20261121_000030_usage;
-mod m20261123_000040_type_migrations;
-mod m20261123_000050_site_likeness;
-mod m20261123_000060_stored_files;
-mod m20261123_000070_site_imports;
-mod m20261124_000080_muted_sites;
-mod m20261124_000090_presence;
-mod m20261125_000100_verified_addresses;
-mod m20261125_000110_invitation_links;
-mod m20261125_000120_passed_over;
-mod m20261126_000130_folded_accents;
-mod m20261127_000140_attached_uses;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
-pub use folded::{FoldedAnew, FoldedColumns};
-pub(crate) use m20261121_000003_grants::TEMPLATES;
+pub(crate) use default_grants::TEMPLATES;
 
 /// The steps, in order. A service adds its own behind them and runs all with [`migrate`](crate::storage::db::migrate()).
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-    vec![
-        Box::new(m20261121_000001_accounts::STEP),
-        Box::new(m20261121_000002_sites::STEP),
-        Box::new(m20261121_000003_grants::Migration),
-        Box::new(m20261121_000004_announcements::Migration),
-        Box::new(m20261121_000005_authorization_epoch::STEP),
-        Box::new(m20261121_000006_groups::STEP),
-        Box::new(m20261121_000007_demo_password::STEP),
-        Box::new(m20261121_000008_announcement_text::STEP),
-        Box::new(m20261121_000010_account_types::STEP),
-        Box::new(m20261121_000011_invitations::STEP),
-        Box::new(m20261121_000011_invitations::ORIGINS),
-        Box::new(m20261121_000020_folded_text::ANNOUNCEMENTS),
-        Box::new(m20261121_000020_folded_text::SITES),
-        Box::new(m20261121_000020_folded_text::USERS),
-        Box::new(m20261121_000020_folded_text::EMPTIED),
-        Box::new(m20261121_000020_folded_text::POSITIONS),
-        Box::new(m20261121_000030_usage::STEP),
-        Box::new(m20261123_000040_type_migrations::STEP),
-        Box::new(m20261123_000050_site_likeness::Migration),
-        Box::new(m20261123_000060_stored_files::STEP),
-        Box::new(m20261123_000070_site_imports::STEP),
-        Box::new(m20261124_000080_muted_sites::STEP),
-        Box::new(m20261124_000090_presence::STEP),
-        Box::new(m20261125_000100_verified_addresses::STEP),
-        Box::new(m20261125_000110_invitation_links::STEP),
-        Box::new(m20261125_000120_passed_over::STEP),
-        Box::new(m20261126_000130_folded_accents::STEP),
-        Box::new(m20261127_000140_attached_uses::STEP),
-    ]
+    vec![Box::new(BASELINE), Box::new(Grants)]
+}
+
+/// The tables of accounts and sites, with the sites that are always there: that of the administrators, and that whose
+/// announcements are the messages of the day.
+const BASELINE: Tables = Tables {
+    name: "m20261128_000001_baseline",
+    sql: include_str!("migration/baseline.sql"),
+};
+
+/// The step that grants the roles what they may by default.
+#[derive(Debug)]
+struct Grants;
+
+impl MigrationName for Grants {
+    fn name(&self) -> &'static str {
+        "m20261128_000002_grants"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Grants {
+    #[expect(elided_lifetimes_in_paths, reason = "the trait is declared that way")]
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        default_grants::insert(manager.get_connection()).await
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
 }
 
 /// The tables of the service, which no type may claim for the service to manage.
 pub const TABLES: &[&str] = &[
-    "announcement",
-    "announcement_group",
     "attached_use",
     "audit",
     "authorization_epoch",
     "backlog",
     "database_identity",
     "demo_password",
-    "feed",
     "follower",
     "group_member",
     "idempotency_key",
@@ -102,12 +74,12 @@ pub const TABLES: &[&str] = &[
     "type_migration",
     "usage",
     "usage_source",
-    "user_account",
     "webhook_turn",
 ];
 
-/// Runs statements that define tables. `TEXT` in them becomes text that both databases order byte by byte,
-/// `BYTES` what each of them calls bytes.
+/// Runs statements that define tables. `TEXT` in them becomes text that both databases order byte by byte, `BYTES` what each
+/// of them calls bytes, and `SEQUENCE` a key that counts up in the order in which rows come in, and never gives a number
+/// twice.
 ///
 /// # Errors
 /// The database refuses one of them.
@@ -117,25 +89,30 @@ pub async fn define(manager: &SchemaManager<'_>, statements: &[&str]) -> Result<
         let defines = ["CREATE", "ALTER"]
             .iter()
             .any(|it| statement.starts_with(it));
-        let sql = match connection.get_database_backend() {
-            _ if !defines => (*statement).to_owned(),
-            DbBackend::Postgres => statement
-                .replace(" TEXT", " text COLLATE \"C\"")
-                .replace(" BYTES", " bytea"),
-            _ => statement.replace(" BYTES", " BLOB"),
+        let words = match connection.get_database_backend() {
+            _ if !defines => [" TEXT", " BYTES", " SEQUENCE"],
+            DbBackend::Postgres => [
+                " text COLLATE \"C\"",
+                " bytea",
+                " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+            ],
+            _ => [" TEXT", " BLOB", " INTEGER PRIMARY KEY AUTOINCREMENT"],
         };
+        let [text, bytes, sequence] = words;
+        let sql = statement.replace(" TEXT", text);
+        let sql = sql.replace(" BYTES", bytes).replace(" SEQUENCE", sequence);
         connection.execute_unprepared(&sql).await?;
     }
     Ok(())
 }
 
-/// A step that only defines tables and indexes, by statements for [`define`].
+/// A step that only defines tables and indexes.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables {
     /// The date, a number and what it is about; never changed once it was released.
     pub name: &'static str,
-    /// The statements, in order.
-    pub statements: &'static [&'static str],
+    /// The statements for [`define`], in order. Each ends with a semicolon and the line.
+    pub sql: &'static str,
 }
 
 impl MigrationName for Tables {
@@ -148,7 +125,9 @@ impl MigrationName for Tables {
 impl MigrationTrait for Tables {
     #[expect(elided_lifetimes_in_paths, reason = "the trait is declared that way")]
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        define(manager, self.statements).await
+        let statements = self.sql.split(";\n").map(str::trim);
+        let statements: Vec<&str> = statements.filter(|it| !it.is_empty()).collect();
+        define(manager, &statements).await
     }
 
     fn use_transaction(&self) -> Option<bool> {

@@ -16,7 +16,6 @@ use entity_core::db;
 use entity_core::engine::{Event, Origin};
 use entity_core::{Context, Error, Notice, Result};
 use entity_providers::people::site::activity;
-use entity_providers::storage::migration::{Tables, define};
 use entity_providers::talk::notification;
 use sea_orm::{ConnectionTrait as _, DbBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
@@ -352,46 +351,25 @@ pub(crate) async fn first_needed(node: &Node) -> Result<i64> {
         .await
 }
 
-/// The place of the follower that looks what webhooks are sent.
-pub(crate) const WEBHOOKS: Tables = Tables {
-    name: "m20261124_000940_webhook_follower",
-    statements: &["INSERT INTO follower (name, position, person) \
-        SELECT 'webhooks', coalesce(max(sequence), 0), '' FROM outbox"],
-};
-
-/// The place of the follower that counts events.
-pub(crate) const ACTIVITY: Tables = Tables {
-    name: "m20261124_000950_activity_follower",
-    statements: &["INSERT INTO follower (name, position, person) \
-        SELECT 'activity', coalesce(min(sequence), 1) - 1, '' FROM outbox"],
-};
-
 /// The number of the lock that those share who write to the outbox.
 const LOCK: i64 = 4_711_052_118_350_061;
 
-/// The places of followers. A new follower begins with what comes next.
+/// Lets PostgreSQL tell followers which numbers of events are still to come.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places;
+pub(crate) struct OutboxLock;
 
-impl MigrationName for Places {
+impl MigrationName for OutboxLock {
     fn name(&self) -> &'static str {
-        "m20261123_000920_followers"
+        "m20261128_000004_outbox_lock"
     }
 }
 
 #[async_trait]
-impl MigrationTrait for Places {
+impl MigrationTrait for OutboxLock {
     #[expect(elided_lifetimes_in_paths, reason = "the trait is declared that way")]
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let table = "CREATE TABLE follower (
-            name TEXT NOT NULL PRIMARY KEY,
-            position BIGINT NOT NULL,
-            person TEXT NOT NULL
-        )";
-        let first = "INSERT INTO follower (name, position, person) \
-            SELECT 'notifications', coalesce(max(sequence), 0), '' FROM outbox";
-        define(manager, &[table, first]).await?;
-        if manager.get_connection().get_database_backend() == DbBackend::Postgres {
+        let connection = manager.get_connection();
+        if connection.get_database_backend() == DbBackend::Postgres {
             let function = format!(
                 "CREATE FUNCTION outbox_share() RETURNS trigger LANGUAGE plpgsql AS \
                  $$ BEGIN PERFORM pg_advisory_xact_lock_shared({LOCK}); RETURN NULL; END $$"
@@ -399,7 +377,7 @@ impl MigrationTrait for Places {
             let trigger = "CREATE TRIGGER outbox_share BEFORE INSERT ON outbox \
                 FOR EACH STATEMENT EXECUTE FUNCTION outbox_share()";
             for sql in [function.as_str(), trigger] {
-                manager.get_connection().execute_unprepared(sql).await?;
+                connection.execute_unprepared(sql).await?;
             }
         }
         Ok(())

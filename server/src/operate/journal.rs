@@ -1,7 +1,5 @@
 //! The journal of a write, stored in its own transaction: its events in the outbox and its audit row.
 
-mod tables;
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -18,10 +16,6 @@ use tokio::sync::watch;
 use crate::base::error;
 use crate::guard::audit::{AuditRow, AuditStore};
 use crate::guard::session::Sessions;
-
-pub(crate) use tables::{
-    AUDIT_TIMES, AuditLog as AuditTable, EVENT_DETAILS, Journal as JournalTables,
-};
 
 /// The outbox: events in the order in which they were committed, for followers.
 pub(crate) const OUTBOX: &str = "outbox";

@@ -9,13 +9,10 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
-use std::sync::Arc;
 
-use entity_core::db::attached::AttachedFileService;
 use entity_core::db::{Db, Faults, Groups, Lanes, is_at_rest};
 use entity_core::{Error, ErrorKind, Registry, Result};
-use entity_providers::courses::content::Attached;
-use entity_providers::storage::db::{Pools, begin_index, offline};
+use entity_providers::storage::db::{Pools, offline};
 use rustix::fs::statvfs;
 use sea_orm::sqlx::Sqlite;
 use sea_orm::sqlx::sqlite::{
@@ -25,8 +22,7 @@ use sea_orm::{DbBackend, SqlxSqliteConnector};
 use sea_orm_migration::MigrationTrait;
 
 use crate::guard::audit::AuditStore;
-use crate::operate::follower;
-use crate::operate::journal::{AUDIT_TIMES, AuditTable, EVENT_DETAILS, JournalTables};
+use crate::operate::migration;
 
 pub use backup::{backup, may_restore, restore};
 
@@ -68,13 +64,7 @@ impl Storage {
         entity_providers::storage::db::migrate(&content, migrations).await?;
         entity_providers::storage::db::ensure_tables(&content, registry).await?;
         entity_providers::storage::db::count_tables(&content, registry).await?;
-        let files = AttachedFileService(Arc::new(Attached));
-        entity_providers::storage::db::note_attached(&content, registry, &files).await?;
         entity_core::db::try_tables(&content, registry).await?;
-        if let Err(error) = begin_index(&content, registry).await {
-            let cause = crate::base::telemetry::cause(&error);
-            tracing::warn!(error = cause, "the index of searches can't be made");
-        }
         let reads = match content.writer.get_database_backend() {
             DbBackend::Sqlite => beside(url).await?,
             _ => content.clone(),
@@ -307,19 +297,13 @@ pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
 /// All steps of the content's database, in order.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     let mut steps = entity_providers::storage::migration::migrations();
-    steps.extend(crate::operate::migration::migrations());
-    steps.push(Box::new(JournalTables));
-    steps.push(Box::new(EVENT_DETAILS));
-    steps.push(Box::new(AUDIT_TIMES));
-    steps.push(Box::new(follower::Places));
-    steps.push(Box::new(follower::WEBHOOKS));
-    steps.push(Box::new(follower::ACTIVITY));
+    steps.extend(migration::migrations());
     steps
 }
 
 /// All steps of the file that holds the audit log of reads on SQLite, in order.
 pub fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
-    vec![Box::new(AuditTable), Box::new(AUDIT_TIMES)]
+    vec![Box::new(migration::AUDIT)]
 }
 
 /// Opens the file beside the content's. What it holds may lose its last moments when the power fails:

@@ -6,169 +6,92 @@
 
 mod address;
 mod fetch;
+mod formats;
 mod offered;
 mod opml;
 mod readable;
-pub mod table;
 mod write;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use entity_core::schema::{Field, Kind, Role, Schema};
+use entity_core::db::{self, Migration};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Create, DateTimeUtc, Delete, Entity,
-    Error, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update,
-    Verb, Version, gate, shape,
+    Access, Action, Actions, Arguments, Context, Create, DateTimeUtc, Entity, Fields, Need,
+    Operation, Permit, Result, Search, Verb, Version, gate, standard,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect};
 use serde::Serialize;
 
+pub use self::formats::FormatNames;
 use crate::base::own;
 
 pub(crate) use fetch::{PAGE, ReadAs, handle};
 pub(crate) use write::follow;
 
-/// A private feed, as its owner sees it.
-#[derive(Clone, PartialEq, Serialize)]
+/// Everybody has feeds; [`Feed::decide`] leaves everybody their own.
+const ACCESS: Access = Access::new(Need::Session, Need::Session);
+
+/// A private feed: an address at which a program that can't log in reads what its owner may read.
+#[standard(version)]
+#[derive(Clone, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(prefix = "feed", plural = "Private feeds", own = "", access = ACCESS, permits = Self::decide)]
+#[entity(table = "feed", settle = Self::settle, narrow = narrow, version = Self::seen, told_once = Self::tells_addresses)]
+#[entity(verbs(read, list, update, delete), max = 500)]
 pub struct Feed {
-    id: String,
-    title: String,
-    path: String,
-    query: String,
-    formats: Vec<String>,
-    user_id: String,
-    created: DateTimeUtc,
-    expires: Option<DateTimeUtc>,
-    expired: bool,
-    last_used: Option<DateTimeUtc>,
+    /// Its id, which opens nothing.
+    #[entity(id)]
+    pub id: String,
+    /// What its owner calls it; what a page of the list is called unless they say.
+    #[entity(title, optional, search, max = 200)]
+    pub title: String,
+    /// What is read: an address below `/direct`, such as `/announcement/site/biology-101`, perhaps with a query.
+    #[entity(
+        on_create,
+        required,
+        max = 2048,
+        offered = "feed",
+        label = "What it follows"
+    )]
+    pub path: String,
+    /// What the list is narrowed to, as in a URL.
+    #[entity(on_create, optional, max = 2048, uncompared, for_programs)]
+    pub query: String,
+    /// In which formats, such as `atom`, `rss` and `ics`; all that there are unless some are named.
+    #[entity(kind = List, sent = Vec<String>, optional, uncompared, offered = "feed-format")]
+    pub formats: FormatNames,
+    /// The internal id of the owner.
+    #[entity(owner, person)]
+    pub user_id: String,
+    /// When it was made.
+    #[entity(read_only)]
+    pub created: DateTimeUtc,
+    /// When it ends; null for never.
+    #[entity(absent = "never", hint = "Empty for never.")]
+    pub expires: Option<DateTimeUtc>,
+    /// Whether it has ended: it opens nothing any more, until it is given another end.
+    #[entity(computed = |it, cx| it.is_over(cx.now()))]
+    pub expired: bool,
+    /// When it was last read, up to ten minutes late; null for never.
+    #[entity(read_only, absent = "never")]
+    pub last_used: Option<DateTimeUtc>,
+    /// The address for each format. Told only in the answer that makes them, and never again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    addresses: Option<BTreeMap<String, String>>,
+    #[entity(computed, kind = Object)]
+    pub addresses: Option<BTreeMap<String, String>>,
+    /// SHA-256 of the token, hexadecimal. The token itself is nowhere.
     #[serde(skip)]
-    version: i64,
+    #[entity(hidden, unique)]
+    pub token_hash: String,
 }
 
-static SCHEMA: Schema = Schema {
-    doc: "A private feed: an address at which a program that can't log in reads what its owner may read.",
-    fields: &[
-        Field::new("id", Kind::Text(99), "Its id, which opens nothing.").role(Role::Id).column("id"),
-        Field::new("title", Kind::Text(write::MAX_TITLE), "What its owner calls it; what a page of the list is called unless they say.")
-            .writable()
-            .searchable()
-            .column("title")
-            .role(Role::Title),
-        Field::new(
-            "path",
-            Kind::Text(2048),
-            "What is read: an address below `/direct`, such as `/announcement/site/biology-101`, perhaps with a query.",
-        )
-        .on_create()
-        .required()
-        .label("What it follows")
-        .offered("feed")
-        .column("path"),
-        Field::new("query", Kind::Text(2048), "What the list is narrowed to, as in a URL.")
-            .on_create()
-            .for_programs(),
-        Field::new(
-            "formats",
-            Kind::List,
-            "In which formats, such as `atom`, `rss` and `ics`; all that there are unless some are named.",
-        )
-        .shape(shape::of::<Vec<String>>)
-        .offered("feed-format")
-        .writable(),
-        Field::new("userId", Kind::Text(99), "The internal id of the owner.")
-            .role(Role::Owner)
-            .column("user_id"),
-        Field::new("created", Kind::Instant, "When it was made.").column("created"),
-        Field::new("expires", Kind::Instant, "When it ends; null for never.")
-            .writable()
-            .nullable()
-            .absent("never")
-            .hint("Empty for never.")
-            .column("expires"),
-        Field::new(
-            "expired",
-            Kind::Boolean,
-            "Whether it has ended: it opens nothing any more, until it is given another end.",
-        ),
-        Field::new(
-            "lastUsed",
-            Kind::Instant,
-            "When it was last read, up to ten minutes late; null for never.",
-        )
-        .nullable()
-        .absent("never")
-        .column("last_used"),
-        Field::new(
-            "addresses",
-            Kind::Object,
-            "The address for each format. Told only in the answer that makes them, and never again.",
-        )
-        .nullable(),
-    ],
-    has_feed: false,
-    has_events: false,
-    has_site: false,
-    look: entity_core::schema::Look::PLAIN,
-};
+entity_core::register!(Feed, migrations(OF_USER));
 
-impl Entity for Feed {
-    fn schema() -> &'static Schema {
-        &SCHEMA
-    }
-
-    fn id(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.id)
-    }
-
-    fn title(&self) -> Option<Cow<'_, str>> {
-        Some(Cow::Borrowed(&self.title))
-    }
-
-    fn owner(&self) -> Option<&str> {
-        Some(&self.user_id)
-    }
-
-    fn version(&self) -> Option<Version> {
-        Some(Version::of(&(
-            &self.id,
-            self.version,
-            self.last_used,
-            self.expired,
-        )))
-    }
-
-    fn is_told_once(&self) -> bool {
-        self.addresses.is_some()
-    }
-}
-
-impl Feed {
-    fn of(cx: &Context, row: table::Model) -> Result<Self> {
-        let instant = |millis: i64| {
-            DateTimeUtc::from_timestamp_millis(millis)
-                .ok_or_else(|| Error::internal(format!("{millis} ms is no instant")))
-        };
-        Ok(Self {
-            expired: row.is_over(cx.now()),
-            formats: row.formats().map(ToOwned::to_owned).collect(),
-            id: row.id,
-            title: row.title,
-            path: row.path,
-            query: row.query,
-            user_id: row.user_id,
-            created: instant(row.created)?,
-            expires: row.expires.map(instant).transpose()?,
-            last_used: row.last_used.map(instant).transpose()?,
-            addresses: None,
-            version: row.version,
-        })
-    }
-}
+/// The feeds of a user are found among those of all others.
+const OF_USER: Migration = Migration::of_tables(
+    "feed_by_user",
+    &["CREATE INDEX feed_by_user ON feed (user_id, id)"],
+);
 
 /// Leaves out the addresses.
 impl fmt::Debug for Feed {
@@ -180,103 +103,57 @@ impl fmt::Debug for Feed {
     }
 }
 
-/// The provider of private feeds.
-#[derive(Clone, Copy, Debug)]
-pub struct Feeds;
+/// Leaves the caller their own, or those of the user whom a super user names.
+async fn narrow(cx: &Context, search: &mut Search) -> Result<()> {
+    let names_owner = search.filter("userId").is_some();
+    if !(names_owner && cx.authorizer().is_superuser(cx).await?) {
+        search.narrow(Feed::FIELD.user_id.eq(cx.user_id()?));
+    }
+    Ok(())
+}
 
-entity_core::register!(Feeds);
-
-impl Provider for Feeds {
-    type Entity = Feed;
-    const PREFIX: &'static str = "feed";
-    const PLURAL: Option<&'static str> = Some("Private feeds");
-    const OWN: Option<&'static str> = Some("");
-    /// Everybody has feeds; [`Provider::permits`] leaves everybody their own.
-    const ACCESS: Access = Access::new(Need::Session, Need::Session);
-
+impl Feed {
     /// A super user may find and revoke the feeds of others, and nothing else.
-    async fn permits(cx: &Context, feed: &Feed, operation: Operation) -> Result<Permit> {
+    async fn decide(cx: &Context, feed: &Self, operation: Operation) -> Result<Permit> {
         own::permit(cx, cx.user_id()? == feed.user_id, operation).await
     }
-}
 
-impl Read for Feeds {
-    async fn read(cx: &Context, id: &str) -> Result<Option<Feed>> {
-        let row: Option<table::Model> = cx.db()?.first(table::Entity::find_by_id(id)).await?;
-        row.map(|it| Feed::of(cx, it)).transpose()
+    fn seen(&self) -> Version {
+        Version::of(&(&self.id, self.version, self.last_used, self.expired))
+    }
+
+    fn tells_addresses(&self) -> bool {
+        self.addresses.is_some()
+    }
+
+    /// Returns whether it has ended at `now`.
+    fn is_over(&self, now: DateTimeUtc) -> bool {
+        self.expires.is_some_and(|it| it <= now)
+    }
+
+    async fn rotate(cx: &Context, feed: Self, _: Arguments) -> Result<Self> {
+        gate::require::<Self>(cx, &feed, Operation::Update).await?;
+        write::rotate(cx, feed).await
     }
 }
 
-impl List for Feeds {
-    const MAX: u64 = 500;
+impl Create for Feed {
+    type Draft = Fields;
 
-    /// The caller's own, or those of the user whom a super user names.
-    async fn list(cx: &Context, search: &Search) -> Result<Page<Feed>> {
-        let mut statement = table::Entity::find();
-        let names_owner = search.filter("userId").is_some();
-        if !(names_owner && cx.authorizer().is_superuser(cx).await?) {
-            statement = statement.filter(table::Column::UserId.eq(cx.user_id()?));
-        }
-        let select = QuerySelect::query(&mut statement);
-        let backend = sea_orm::ConnectionTrait::get_database_backend(cx.db()?);
-        entity_core::db::apply(backend, select, search, &SCHEMA, "feed")?;
-        let measure = cx.measure(search);
-        let page: Page<table::Model> = cx.db()?.select_page(&statement, measure).await?;
-        let feeds = page.items.into_iter().map(|it| Feed::of(cx, it));
-        Ok(Page {
-            items: feeds.collect::<Result<_>>()?,
-            has_more: page.has_more,
-            places: page.places,
-        })
-    }
-}
-
-impl Create for Feeds {
-    type Draft = write::NewFeed;
-
-    fn site(_draft: &write::NewFeed) -> Option<&str> {
+    fn site(_draft: &Fields) -> Option<&str> {
         None
     }
 
-    async fn create(cx: &Context, draft: write::NewFeed) -> Result<Feed> {
-        write::create(cx, draft).await
+    async fn create(cx: &Context, draft: Fields) -> Result<Self> {
+        write::create(cx, <Self as db::Record>::make(cx, draft)?).await
     }
 }
 
-impl Update for Feeds {
-    type Changes = write::Changes;
-
-    async fn update(cx: &Context, current: Feed, changes: write::Changes) -> Result<Feed> {
-        write::update(cx, current, changes).await
-    }
-}
-
-impl Delete for Feeds {
-    /// Revokes it: its addresses are gone.
-    async fn delete(cx: &Context, current: Feed) -> Result<()> {
-        table::Entity::delete_by_id(&current.id)
-            .exec(cx.db()?)
-            .await?;
-        Ok(())
-    }
-}
-
-impl Actions for Feeds {
+impl Actions for Feed {
     fn actions() -> Vec<Action<Self>> {
         vec![
-            Action::on_entity(
-                Verb::Post,
-                "rotate",
-                Need::Session,
-                |cx, feed, arguments| Box::pin(rotate(cx, feed, arguments)),
-            )
-            .answers(Answers::Entity)
-            .doc("Replaces the addresses by new ones, which are told in the answer; the old ones are gone."),
+            Action::entity(Verb::Post, "rotate", Need::Session, Self::rotate)
+                .doc("Replaces the addresses by new ones, which are told in the answer; the old ones are gone."),
         ]
     }
-}
-
-async fn rotate(cx: &Context, feed: Feed, _arguments: Arguments) -> Result<Outcome<Feeds>> {
-    gate::require::<Feeds>(cx, &feed, Operation::Update).await?;
-    Ok(Outcome::Entity(write::rotate(cx, feed).await?))
 }

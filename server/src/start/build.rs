@@ -30,7 +30,6 @@ use crate::guard::pace::Pace;
 use crate::guard::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::operate::files::{self, owner, sweep::Sweep};
 use crate::operate::follower::{self, Activity, Follower, Notifications};
-use crate::operate::indexing::Indexing;
 use crate::operate::janitor::Janitor;
 use crate::operate::node::{self, Node};
 use crate::operate::presence::Keeper;
@@ -169,7 +168,6 @@ impl App {
     /// Starts what works in the background.
     fn begin(&self, news: &watched::Sender<()>, health: &Health) {
         supervise::spawn(Janitor::of(self), health.clone());
-        supervise::spawn(Indexing::of(self), health.clone());
         let notifications = Follower::<Notifications>::of(self, news.subscribe());
         supervise::spawn(notifications, health.clone());
         let webhooks = Follower::<Deliveries>::of(self, news.subscribe());

@@ -130,7 +130,6 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
                     "counted anew: it was wrong for {mended} of the accounts and sites"
                 ));
             }
-            entity_providers::storage::db::mend_index(&storage.content, &registry).await?;
             say("the database is up to date");
             Ok(())
         }

@@ -23,7 +23,7 @@ use entity_providers::talk::conversations::{
 };
 use entity_providers::talk::notification::Notification;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel, QuerySelect as _};
-use server::pages::feed::{Feed, table as feed};
+use server::pages::feed::Feed;
 
 use super::chat::Talk;
 use super::forums::Board;
@@ -45,7 +45,7 @@ pub(super) struct Rows {
     pub(super) grants: Vec<realm_grant::Model>,
     pub(super) announcements: Vec<Announcement>,
     pub(super) events: Vec<CalendarEvent>,
-    pub(super) feeds: Vec<feed::Model>,
+    pub(super) feeds: Vec<Feed>,
     pub(super) terms: Vec<Term>,
     pub(super) notifications: Vec<Notification>,
     pub(super) session_events: Vec<SessionEvent>,
@@ -134,7 +134,7 @@ impl Rows {
                 Grade::Override(it) => db::insert(cx, it).await?,
             }
         }
-        insert(cx, folded(self.feeds, Feed::schema())?).await
+        records(cx, &self.feeds).await
     }
 }
 

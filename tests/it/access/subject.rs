@@ -5,7 +5,7 @@ use entity_core::wire::Millis;
 use entity_providers::courses::announcement::Announcement;
 use entity_providers::people::term::Term;
 use entity_providers::storage::db::realm_grant;
-use server::pages::feed::table as feed;
+use server::pages::feed::{Feed, FormatNames};
 use tests::Client;
 
 use super::chat;
@@ -268,19 +268,16 @@ impl World {
         };
         let marker = self.new_marker();
         let id = format!("{marker}-feed");
-        rows.feeds.push(feed::Model {
+        rows.feeds.push(Feed {
             id: id.clone(),
             token_hash: marker.clone(),
             user_id: owner.id.clone(),
             title: marker.clone(),
             path: "/announcement/user".to_owned(),
-            query: String::new(),
-            formats: "atom,rss".to_owned(),
-            created: MADE,
-            expires: None,
-            last_used: None,
+            formats: FormatNames(vec!["atom".to_owned(), "rss".to_owned()]),
+            created: DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"),
             version: 1,
-            title_folded: None,
+            ..Feed::default()
         });
         if state != "unknown" {
             self.store(rows).await;

@@ -3,9 +3,7 @@
 use bytes::Bytes;
 use chrono::TimeDelta;
 use http::{Method, StatusCode};
-use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
-use tests::rows::databases;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::{created, list, text};
@@ -44,29 +42,7 @@ async fn used(client: &Client) -> Value {
     folders[0]["usage"].clone()
 }
 
-/// The state of a database that was written before uses were noted.
-const FORMER: [&str; 2] = [
-    "DELETE FROM attached_use",
-    "INSERT INTO attached_use (file, holder, entity, noted) VALUES ('', '', '', 0)",
-];
-
 both! {
-    async fn y64_files_of_former_versions_are_noted_at_the_start(app: TestApp) {
-        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
-        let file = send(&teacher, &format!("{ATTACH}?name=a.txt"), 10, b'a').await.json();
-        let news = json!({"siteId": "biology-101", "title": "t", "attachments": [file]});
-        teacher.post("/direct/announcement", &news).await.expect(StatusCode::CREATED);
-        let path = address(&file);
-        student.get(&path).await.expect(StatusCode::OK);
-        for sql in FORMER {
-            let connections = databases(&app).await;
-            connections[0].execute_unprepared(sql).await.expect("it is written");
-        }
-        student.get(&path).await.expect(StatusCode::NOT_FOUND);
-        let app = TestApp::start(app.into_database(), &[]).await;
-        app.user("student1").await.get(&path).await.expect(StatusCode::OK);
-    }
-
     async fn y63_refused_and_deleted_files_count_for_their_sender_until_they_are_gone(app: Small) {
         let app = app.0;
         let teacher = app.user("instructor1").await;

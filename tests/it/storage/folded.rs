@@ -1,7 +1,7 @@
 //! The text that is searched is stored folded, whoever writes it, and the plans of statements under the writer's lock.
 
 use entity_core::Entity;
-use entity_core::schema::{Field, Schema};
+use entity_core::schema::Schema;
 use entity_core::words::plain_text;
 use entity_providers::courses::announcement::Announcement;
 use entity_providers::people::site::Site;
@@ -81,54 +81,6 @@ both! {
         compare(&connection).await;
         let found = author.get("/direct/announcement.json?title[like]=andere%20%C3%B6").await;
         assert_eq!(found.json()["announcement_collection"].as_array().map(Vec::len), Some(1), "{}", found.text());
-    }
-
-    async fn rows_of_a_former_version_are_folded_when_it_is_left(app: TestApp) {
-        let connection = Connection::connect(app.database().url()).await.expect("it connects");
-        // As the version before left it: without the columns, the index and the steps that made them.
-        let mut sql = vec!["DROP INDEX announcement_by_position".to_owned()];
-        for (table, schema) in searched() {
-            if connection.get_database_backend() == DbBackend::Sqlite {
-                let triggers = ["insert", "update", "delete"].map(|it| format!("DROP TRIGGER IF EXISTS search_of_{table}_{it}"));
-                sql.extend(triggers);
-            }
-            let columns = schema.fields.iter().filter_map(Field::folded_column);
-            sql.extend(columns.map(|it| format!("ALTER TABLE {table} DROP COLUMN {it}")));
-        }
-        sql.push("DELETE FROM seaql_migrations WHERE version LIKE 'm20261121\\_00002_\\_%' ESCAPE '\\'".to_owned());
-        sql.push("UPDATE announcement SET body_text = 'what it said'".to_owned());
-        for sql in sql {
-            connection.execute_unprepared(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
-        }
-        let registry = entity_core::Registry::from_inventory().expect("types");
-        server::operate::storage::Storage::open(app.database().url(), &registry).await.expect("a newer version");
-        assert!(compare(&connection).await > 100);
-        let left = all(&connection, "SELECT id FROM announcement WHERE body_text <> ''").await;
-        assert!(left.is_empty());
-    }
-
-    async fn x44_rows_of_a_former_version_are_folded_anew(app: TestApp) {
-        let connection = Connection::connect(app.database().url()).await.expect("it connects");
-        // As the version before left it, which kept accents.
-        for sql in [
-            "UPDATE announcement SET title = 'Jiménez', title_folded = 'jiménez'",
-            "UPDATE user_account SET last_name = 'Dvořák', last_name_folded = 'dvořák'",
-            "UPDATE feed SET title = 'Žofín', title_folded = 'žofín'",
-            "UPDATE poll SET text = 'Où?', text_folded = 'où?'",
-            "DELETE FROM seaql_migrations WHERE version LIKE 'm20261126%'",
-        ] {
-            connection.execute_unprepared(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
-        }
-        let registry = entity_core::Registry::from_inventory().expect("types");
-        server::operate::storage::Storage::open(app.database().url(), &registry).await.expect("a newer version");
-        assert!(compare(&connection).await > 100);
-        let polls = all(&connection, "SELECT text_folded AS folded FROM poll").await;
-        assert!(!polls.is_empty());
-        for poll in polls {
-            assert_eq!(poll.try_get::<String>("", "folded").expect("text"), "ou?");
-        }
-        let left = all(&connection, "SELECT table_name FROM backlog").await;
-        assert!(left.is_empty());
     }
 
     async fn the_last_place_of_a_site_is_found_by_an_index(app: TestApp) {

@@ -44,10 +44,10 @@ const BURDENS: [Burden; 3] = [
 
 /// The statements that are text, which no compiler checks, outside of `db`, storage and migrations. The number may only
 /// fall.
-const STATEMENTS: usize = 120;
+const STATEMENTS: usize = 115;
 
 /// The files with a model of a table that is written by hand, because the table is that of no record.
-const MODELS: [&str; 14] = [
+const MODELS: [&str; 13] = [
     "entity-providers/src/storage/db/authorization_epoch.rs",
     "entity-providers/src/storage/db/demo_password.rs",
     "entity-providers/src/storage/db/group_member.rs",
@@ -61,7 +61,6 @@ const MODELS: [&str; 14] = [
     "entity-providers/src/storage/db/site_tool.rs",
     "server/src/guard/auth/throttle.rs",
     "server/src/guard/session/table.rs",
-    "server/src/pages/feed/table.rs",
 ];
 
 /// Returns the files of Rust below `folder`, but for tests, each with its name and text.
@@ -99,9 +98,8 @@ fn rich_types_write_nothing_by_hand_and_the_others_no_more_than_before() {
         let found = found(burden);
         let rich = RICH.iter().filter_map(|it| found.get(*it)).sum::<usize>();
         let others = found.values().sum::<usize>() - rich;
-        assert_eq!(
-            (rich, others),
-            (0, burden.left),
+        assert!(
+            rich == 0 && others <= burden.left,
             "{}: {found:?}",
             burden.name
         );
@@ -123,7 +121,8 @@ fn statements_are_text_in_no_more_places_than_before() {
             found.insert(name, count);
         }
     }
-    assert_eq!(found.values().sum::<usize>(), STATEMENTS, "{found:#?}");
+    let count: usize = found.values().sum();
+    assert!(count <= STATEMENTS, "{count}: {found:#?}");
 }
 
 #[test]
@@ -133,5 +132,6 @@ fn no_table_of_a_record_is_described_twice() {
     let models = models.filter(|it| it.1.contains("DeriveEntityModel"));
     let mut models: Vec<&str> = models.map(|it| it.0.as_str()).collect();
     models.sort_unstable();
-    assert_eq!(models, MODELS);
+    models.retain(|it| !MODELS.contains(it));
+    assert_eq!(models, [""; 0]);
 }

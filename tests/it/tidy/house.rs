@@ -287,6 +287,7 @@ fn circles_of_imports_do_not_grow() {
         let circle = largest_circle(&plan.imports());
         let names: Vec<_> = circle.iter().map(|it| it.join("::")).collect();
         let (sources, names) = (house.sources, names.join("\n"));
-        assert_eq!(circle.len(), house.largest_circle, "{sources}:\n{names}");
+        let count = circle.len();
+        assert!(count <= house.largest_circle, "{sources}: {count}\n{names}");
     }
 }

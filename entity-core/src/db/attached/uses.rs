@@ -116,8 +116,7 @@ pub async fn forget(cx: &Context, entities: &[(String, String)]) -> Result<()> {
     Ok(())
 }
 
-/// Notes what the rows that are there name, those of `site` or all of them: rows that were not written one by one as
-/// entities are.
+/// Notes what the rows of `site` name that are there: rows that were not written one by one as entities are.
 ///
 /// # Errors
 /// Returns an error if the database can't be read or written.
@@ -125,7 +124,7 @@ pub async fn note_rows(
     connection: &impl ConnectionTrait,
     registry: &Registry,
     files: &AttachedFileService,
-    site: Option<&str>,
+    site: &str,
 ) -> Result<()> {
     let (attached, condition) = files.0.table();
     if !registry
@@ -162,12 +161,8 @@ pub async fn note_rows(
             .push(", ");
         sql.bind(format!("{OWN_FILES}{ATTACHED_FILES}"))
             .push(") > 0");
-        if let Some(site) = site {
-            sql.push(" AND ")
-                .column("row", of_site)
-                .push(" = ")
-                .bind(site);
-        }
+        sql.push(" AND ").column("row", of_site);
+        sql.push(" = ").bind(site);
         sql.push(") naming JOIN \"").push(attached);
         sql.push("\" this ON this.site_id = naming.site WHERE ")
             .push(condition);

@@ -32,9 +32,6 @@ pub trait Record: Entity + Clone {
     /// The name of the table.
     const TABLE: &'static str;
 
-    /// True if the service creates the table and adds missing columns. Otherwise migrations do.
-    const IS_MANAGED: bool;
-
     /// The columns, in the order of [`values`](Self::values): name, type, and whether the column may be null.
     const COLUMNS: &'static [(&'static str, ColumnType, bool)];
 

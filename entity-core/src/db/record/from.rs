@@ -5,24 +5,12 @@ use sea_orm::{DbBackend, Statement};
 use super::constants::{Constants, Declared as _};
 use super::definition::{PARENT, Record, THIS};
 use crate::contract::context::Context;
-use crate::db::lead::Lead;
 use crate::db::sql::{Sql, Variables};
 
 /// Appends ` FROM …`: the own table, that of the parent, and those that the type joins.
 pub(crate) fn write_from(of: &Constants, cx: &Context, sql: &mut Sql) {
     sql.push(" FROM \"").push(of.table).push("\" ").push(THIS);
     join(of, Variables::of(cx), sql);
-}
-
-/// Appends ` FROM …` as [`write_from`] does: of the own table only the rows to which `lead` leads, if there is one.
-pub(super) fn write_from_led(of: &Constants, cx: &Context, sql: &mut Sql, lead: Option<&Lead>) {
-    match lead {
-        Some(lead) => {
-            lead.write_from(of, sql);
-            write_joins(of, cx, sql);
-        }
-        None => write_from(of, cx, sql),
-    }
 }
 
 /// Appends ` JOIN …`: the table of the parent, and those that the type joins.

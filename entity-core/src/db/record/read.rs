@@ -9,12 +9,10 @@ use super::{by_site, groups};
 use crate::contract::access::Scope;
 use crate::contract::context::Context;
 use crate::contract::search::{Filter, Page, Search, Test};
-use crate::db::lead::Lead;
 use crate::db::page::End;
 use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::{Record, THIS};
-use crate::db::record::from::write_from;
-use crate::db::record::from::{write_from_led, write_joins};
+use crate::db::record::from::{write_from, write_joins};
 use crate::db::rule::Facts;
 use crate::db::search::{counted, write_behind, write_matches, write_order};
 use crate::db::sink::{Adding, Sink};
@@ -189,7 +187,7 @@ async fn list_into(
     let (mut end, is_in_order) = rows_of_list(cx, search, statement, have_places, rows).await?;
     if !is_in_order {
         rows.cut(0);
-        let statement = by_order(of, cx, search, &Columns::of(of, cx, search).await?, None)?;
+        let statement = by_order(of, cx, search, &Columns::of(of, cx, search).await?)?;
         (end, _) = rows_of_list(cx, search, statement, false, rows).await?;
     }
     complete(of, cx, rows).await?;
@@ -243,18 +241,14 @@ async fn placed_statement(
         let statement = by_site::statement(of, cx, search, &columns, sites)?;
         return Ok((statement, is_sqlite));
     }
-    let lead = Lead::of(of, cx, search).await?;
     let chooses_keys = match is_sqlite {
         true => sorts_keys(of, search),
         // PostgreSQL joins what is to be sorted, and reads all accounts for the names in fifty rows.
         false => !of.joins.is_empty() && !search.order.is_empty(),
     };
     Ok(match chooses_keys {
-        true => (
-            by_sorted_keys(of, cx, search, &columns, lead.as_ref())?,
-            is_sqlite,
-        ),
-        false => (by_order(of, cx, search, &columns, lead.as_ref())?, false),
+        true => (by_sorted_keys(of, cx, search, &columns)?, is_sqlite),
+        false => (by_order(of, cx, search, &columns)?, false),
     })
 }
 
@@ -280,10 +274,9 @@ fn by_order(
     cx: &Context,
     search: &Search,
     columns: &Columns<'_>,
-    lead: Option<&Lead>,
 ) -> Result<Statement> {
     let mut sql = selecting(of, cx, columns)?;
-    write_from_led(of, cx, &mut sql, lead);
+    write_from(of, cx, &mut sql);
     write_part(of, &mut sql, search, columns)?;
     Ok(sql.into_statement())
 }
@@ -295,7 +288,6 @@ fn by_sorted_keys(
     cx: &Context,
     search: &Search,
     columns: &Columns<'_>,
-    lead: Option<&Lead>,
 ) -> Result<Statement> {
     let mut sql = selecting(of, cx, columns)?;
     begin_chosen(&mut sql);
@@ -305,7 +297,7 @@ fn by_sorted_keys(
         write_order(&mut sql, &search.order, columns)?;
         sql.push(") AS place");
     }
-    write_from_led(of, cx, &mut sql, lead);
+    write_from(of, cx, &mut sql);
     write_part(of, &mut sql, search, columns)?;
     end_chosen(of, cx, &mut sql);
     Ok(sql.into_statement())
@@ -356,9 +348,8 @@ pub async fn count<T: Record>(cx: &Context, search: &Search) -> Result<u64> {
 
 async fn count_of(of: &Constants, cx: &Context, search: &Search) -> Result<u64> {
     let columns = Columns::of(of, cx, search).await?;
-    let lead = Lead::of(of, cx, search).await?;
     let mut sql = cx.db()?.sql("SELECT count(*)");
-    write_from_led(of, cx, &mut sql, lead.as_ref());
+    write_from(of, cx, &mut sql);
     write_seen(of, &mut sql, search, &columns)?;
     counted(cx, sql.into_statement()).await
 }

@@ -180,7 +180,7 @@ pub struct Submission {
     pub place: String,
 }
 
-entity_core::register!(Submission, migrations(INDEX, IN_ORDER));
+entity_core::register!(Submission, migrations(INDEXES));
 
 /// The kind of the event that a grade is returned.
 pub(super) const RETURNED: &str = "asn.grade.submission";
@@ -191,21 +191,13 @@ entity_core::register_notice!(Notice {
     audience: Audience::Person,
 });
 
-/// The work of one person is found among that of all others.
-const INDEX: Migration = Migration::of_tables(
-    "assignment_submission_by_submitter",
-    &[
-        "CREATE INDEX assignment_submission_by_submitter ON assignment_submission (submitter, assignment_id)",
-    ],
-);
-
-/// The work of a site is listed in the order of lists, without being sorted. SQLite would also look for the work of one
-/// person there, without knowing how much there is, if the index of persons did not have the site as well.
-const IN_ORDER: Migration = Migration::of_tables(
-    "assignment_submission_in_order",
+/// The work of one person is found among that of all others, and the work of a site in the order of lists. SQLite would
+/// also look for the work of one person there, without knowing how much there is, if the index of persons did not have the
+/// site as well.
+const INDEXES: Migration = Migration::of_tables(
+    "assignment_submission_indexes",
     &[
         "CREATE INDEX assignment_submission_in_order ON assignment_submission (site_id, assignment_id, id)",
-        "DROP INDEX assignment_submission_by_submitter",
         "CREATE INDEX assignment_submission_by_submitter \
          ON assignment_submission (submitter, site_id, assignment_id, id)",
     ],

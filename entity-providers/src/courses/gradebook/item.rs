@@ -1,6 +1,6 @@
 //! `/direct/gradebook-item`: what is graded in a site.
 
-use entity_core::db::{self, Migration, Record as _};
+use entity_core::db::{self, Record as _};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Access, Context, Delete, Entity, Error, Fields, Need, Result, Update, standard};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
@@ -74,37 +74,7 @@ pub struct GradebookItem {
     pub version: i64,
 }
 
-entity_core::register!(
-    GradebookItem,
-    migrations(INDEXED, UNINDEXED, RELEASED),
-    demo = super::demo::fill
-);
-
-/// Made the unique indexes as long as the fields did not declare them.
-const INDEXED: Migration = Migration::of_tables("gradebook_indexes", &[]);
-
-/// Removes the indexes of which the declared ones took the place.
-const UNINDEXED: Migration = Migration::of_tables(
-    "gradebook_indexes_by_fields",
-    &[
-        "DROP INDEX IF EXISTS gradebook_item_by_name",
-        "DROP INDEX IF EXISTS gradebook_item_by_reference",
-        "DROP INDEX IF EXISTS gradebook_category_by_name",
-    ],
-);
-
-/// What an item belongs to no longer writes `released`, which is the word of those who grade. Items that were not released
-/// because the assignment was not open, or because the quiz told no scores, are released: their cause hides them.
-const RELEASED: Migration = Migration::of_rows(
-    "gradebook_items_as_hidden_as_their_causes",
-    &[
-        "UPDATE gradebook_item SET released = TRUE WHERE NOT released AND EXISTS (SELECT 1 FROM assignment a \
-         WHERE '/assignment/' || a.id = gradebook_item.external_reference \
-         AND (a.is_draft OR a.open_time > a.time_last_modified))",
-        "UPDATE gradebook_item SET released = TRUE, withheld = TRUE \
-         WHERE NOT released AND external_reference LIKE '/sam_pub/%'",
-    ],
-);
+entity_core::register!(GradebookItem, demo = super::demo::fill);
 
 impl GradebookItem {
     fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {

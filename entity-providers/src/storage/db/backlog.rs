@@ -11,12 +11,11 @@ use std::time::{Duration, Instant};
 use entity_core::db::Db;
 use entity_core::schema::{FOLDED, Field, Kind};
 use entity_core::{Error, ErrorKind, Result};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, OnConflict, Order, Query, SimpleExpr};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Order, Query, SimpleExpr};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, QueryResult};
 use sea_orm_migration::{IntoSchemaManagerConnection, SchemaManager};
 use tokio::time::sleep;
 
-use super::catalog::has_table;
 use super::migrate::begin_write;
 
 const TABLE: &str = "backlog";
@@ -24,8 +23,6 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS backlog (
     table_name TEXT NOT NULL, key_name TEXT NOT NULL, column_name TEXT NOT NULL, work TEXT NOT NULL,
     PRIMARY KEY (table_name, column_name)
 )";
-/// What stands for the tables of all registered types, which are looked at later. No table has this name.
-const ALL_TYPES: &str = "*";
 /// Most rows that are changed in one transaction.
 const ROWS_AT_ONCE: u64 = 500;
 /// The time for which they are changed in one transaction: who writes one of them waits for its end, and not for two seconds.
@@ -44,16 +41,10 @@ enum Work {
     FoldText,
     /// The text of its HTML is folded.
     FoldHtml,
-    /// It is emptied.
-    Empty,
 }
 
 impl Work {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::FoldText, "text"),
-        (Self::FoldHtml, "html"),
-        (Self::Empty, "empty"),
-    ];
+    const ALL: [(Self, &'static str); 2] = [(Self::FoldText, "text"), (Self::FoldHtml, "html")];
 
     fn name(self) -> &'static str {
         let found = Self::ALL.iter().find(|it| it.0 == self);
@@ -81,31 +72,15 @@ impl Task {
     /// Filling the folded column of `field`, if it has one.
     pub(crate) fn fold(table: &str, key: &str, field: &Field) -> Option<Self> {
         field.folded_column()?;
-        let is_html = matches!(field.kind, Kind::Html(_));
-        Some(Self::fold_column(table, key, field.column?, is_html))
-    }
-
-    /// Filling the folded column of `column`, which has text or HTML.
-    pub(crate) fn fold_column(table: &str, key: &str, column: &str, is_html: bool) -> Self {
-        let work = match is_html {
-            true => Work::FoldHtml,
-            false => Work::FoldText,
-        };
-        Self::new(table, key, column, work)
-    }
-
-    /// Emptying `column`.
-    pub(crate) fn empty(table: &str, key: &str, column: &str) -> Self {
-        Self::new(table, key, column, Work::Empty)
-    }
-
-    fn new(table: &str, key: &str, column: &str, work: Work) -> Self {
-        Self {
+        Some(Self {
             table: table.to_owned(),
             key: key.to_owned(),
-            column: column.to_owned(),
-            work,
-        }
+            column: field.column?.to_owned(),
+            work: match field.kind {
+                Kind::Html(_) => Work::FoldHtml,
+                _ => Work::FoldText,
+            },
+        })
     }
 
     fn read(row: &QueryResult) -> Result<Self, DbErr> {
@@ -122,29 +97,22 @@ impl Task {
 
     /// The column that is written.
     fn target(&self) -> Alias {
-        match self.work {
-            Work::Empty => Alias::new(&*self.column),
-            Work::FoldText | Work::FoldHtml => Alias::new(format!("{}{FOLDED}", self.column)),
-        }
+        Alias::new(format!("{}{FOLDED}", self.column))
     }
 
     /// The rows in which there is something to do.
     fn is_due(&self) -> SimpleExpr {
         let own = Expr::col(Alias::new(&*self.column));
-        match self.work {
-            Work::Empty => own.ne(""),
-            _ => own.is_not_null().and(Expr::col(self.target()).is_null()),
-        }
+        own.is_not_null().and(Expr::col(self.target()).is_null())
     }
 
     /// Returns the text that is written where the column is `text`.
     fn made_of(&self, text: &str) -> String {
-        let field = |kind| Field::new("", kind, "").folded(text);
-        match self.work {
-            Work::FoldText => field(Kind::Text(0)),
-            Work::FoldHtml => field(Kind::Html(0)),
-            Work::Empty => String::new(),
-        }
+        let kind = match self.work {
+            Work::FoldText => Kind::Text(0),
+            Work::FoldHtml => Kind::Html(0),
+        };
+        Field::new("", kind, "").folded(text)
     }
 
     /// Does it in all rows.
@@ -244,47 +212,6 @@ pub(crate) async fn add(connection: &impl ConnectionTrait, tasks: Vec<Task>) -> 
     Ok(())
 }
 
-/// Leaves `tasks`, which fold text, to be done in all rows whose folded text is more than ASCII.
-pub(crate) async fn fold_anew(
-    connection: &impl ConnectionTrait,
-    tasks: Vec<Task>,
-) -> Result<(), DbErr> {
-    for task in &tasks {
-        let folded = || Expr::col(task.target());
-        let bytes = Func::cust(Alias::new("octet_length")).arg(folded());
-        let characters = Func::cust(Alias::new("length")).arg(folded());
-        let mut update = Query::update();
-        update
-            .table(Alias::new(&*task.table))
-            .value(task.target(), Option::<String>::None)
-            .and_where(Expr::expr(bytes).ne(Expr::expr(characters)));
-        connection.execute(&update).await?;
-    }
-    add(connection, tasks).await
-}
-
-/// Notes that the text of the registered types is to be folded anew, which [`types_follow`] tells.
-pub(crate) async fn let_types_follow(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
-    add(
-        connection,
-        vec![Task::new(ALL_TYPES, "", "", Work::FoldText)],
-    )
-    .await
-}
-
-/// Returns whether it was noted that the text of the registered types is to be folded anew, and takes the note away.
-pub(super) async fn types_follow(transaction: &DatabaseTransaction) -> Result<bool, DbErr> {
-    // A role that only serves may not even create a table that is there.
-    if !has_table(transaction, TABLE).await? {
-        return Ok(false);
-    }
-    let mut delete = Query::delete();
-    delete
-        .from_table(Alias::new(TABLE))
-        .and_where(Expr::col(Alias::new("table_name")).eq(ALL_TYPES));
-    Ok(transaction.execute(&delete).await?.rows_affected() > 0)
-}
-
 /// Lets what is left to be done in `table` follow its column `former`, which is called `now`.
 pub(super) async fn rename(
     transaction: &DatabaseTransaction,
@@ -334,7 +261,6 @@ where
     question
         .columns(["table_name", "key_name", "column_name", "work"].map(Alias::new))
         .from(Alias::new(TABLE))
-        .and_where(Expr::col(Alias::new("table_name")).ne(ALL_TYPES))
         .order_by(Alias::new("table_name"), Order::Asc)
         .order_by(Alias::new("column_name"), Order::Asc);
     let rows = connection.query_all(&question).await?;

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use entity_core::db::TextIndex;
 use entity_core::{Error, ErrorKind, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, NotADatabase};
@@ -164,10 +163,7 @@ pub fn damage(path: &Path, is_thorough: bool) -> Result<Vec<String>> {
         lines.collect()
     };
     match lines() {
-        Ok(lines) => Ok(lines
-            .into_iter()
-            .filter(|it| it != "ok" && !it.contains(TextIndex::ENTRIES))
-            .collect()),
+        Ok(lines) => Ok(lines.into_iter().filter(|it| it != "ok").collect()),
         Err(error)
             if matches!(
                 error.sqlite_error_code(),

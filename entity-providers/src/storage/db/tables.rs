@@ -12,7 +12,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Statement};
 use super::backlog::{self, Task};
 use super::catalog::{Catalog, PresentColumn};
 use super::migrate::begin_alone;
-use super::{trigrams, type_migrations, usage};
+use super::{type_migrations, usage};
 
 /// The tables to which the rows of other types belong.
 pub(crate) const PARENTS: Parents = Parents {
@@ -31,11 +31,7 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     let work = async {
         let mut catalog = Catalog::read(&transaction).await?;
         let mut created = HashSet::new();
-        let is_folded_anew = backlog::types_follow(&transaction).await?;
         for (route, spec) in managed(registry) {
-            if is_folded_anew {
-                fold_anew(&transaction, &catalog, &spec).await?;
-            }
             refuse_claimed(&catalog, route, &spec)?;
             let lacking = tables_of(&spec).filter(|it| catalog.columns(it).is_empty());
             created.extend(lacking.collect::<Vec<_>>());
@@ -54,24 +50,6 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     watch.over(work).await?;
     transaction.commit().await?;
     backlog::work_off(db).await
-}
-
-/// Lets the text in the table be folded anew, as far as it was folded before.
-async fn fold_anew(
-    transaction: &DatabaseTransaction,
-    catalog: &Catalog,
-    spec: &TableSpec,
-) -> Result<()> {
-    let present = catalog.columns(spec.name);
-    let is_there = |it: &&&Field| {
-        let own = it.column.is_some_and(|it| present.contains_key(it));
-        own && it
-            .folded_column()
-            .is_some_and(|it| present.contains_key(&it))
-    };
-    let folded = spec.folded.iter().filter(is_there);
-    let tasks = folded.filter_map(|it| Task::fold(spec.name, spec.key, it));
-    Ok(backlog::fold_anew(transaction, tasks.collect()).await?)
 }
 
 /// Returns what [`ensure_tables`] would add, rename or remove, by name.
@@ -102,7 +80,7 @@ pub(super) async fn lacks(
 /// Returns the tables that the service manages, each behind the table of its parent.
 fn managed(registry: &Registry) -> Vec<(&Route, TableSpec)> {
     let of_route = |route| {
-        let tables = Route::managed_tables(route).into_iter();
+        let tables = Route::tables(route).into_iter();
         tables.map(move |it| (route, it))
     };
     let mut left: Vec<_> = registry.routes().flat_map(of_route).collect();
@@ -217,7 +195,6 @@ async fn take(
     }
     if steps.iter().any(|it| !matches!(it.change, Change::Nothing)) {
         usage::forget(transaction, spec.name).await?;
-        trigrams::forget(transaction, spec.name).await?;
     }
     for step in steps {
         if let Change::Renames(column, _) | Change::Removes(column) = &step.change {

@@ -31,7 +31,7 @@ async fn a_newer_database_is_refused() {
         let mut all = migration::migrations();
         all.push(Box::new(Tables {
             name: "m29990101_000001_future",
-            statements: &["CREATE TABLE future (id TEXT NOT NULL)"],
+            sql: "CREATE TABLE future (id TEXT NOT NULL);",
         }));
         all
     }
@@ -47,7 +47,7 @@ async fn a_migration_that_fails_leaves_nothing_behind() {
         let mut all = migration::migrations();
         all.push(Box::new(Tables {
             name: "m29990101_000001_broken",
-            statements: &["CREATE TABLE half (id TEXT NOT NULL)", "CREATE NONSENSE"],
+            sql: "CREATE TABLE half (id TEXT NOT NULL);\nCREATE NONSENSE;",
         }));
         all
     }

@@ -41,7 +41,6 @@ pub(super) async fn run(
         }
         note(transaction, route, migration, has_run).await?;
     }
-    tell_of_doubt(transaction, registry).await?;
     Ok(!missing.is_empty())
 }
 
@@ -99,36 +98,6 @@ async fn note(
     let backend = transaction.get_database_backend();
     let note = Statement::from_sql_and_values(backend, sql, values);
     transaction.execute_raw(note).await?;
-    Ok(())
-}
-
-/// Tells once of the migrations that a former release may have passed over although their rows were there: it did so
-/// where the same start made any table of the type.
-async fn tell_of_doubt(transaction: &DatabaseTransaction, registry: &Registry) -> Result<()> {
-    if !has_table(transaction, DONE).await? {
-        return Ok(());
-    }
-    let noted = noted(transaction, "WHERE has_run IS NULL").await?;
-    if noted.is_empty() {
-        return Ok(());
-    }
-    for (route, migration) in declared(registry) {
-        let (origin, name) = (route.origin.0, migration.name);
-        let has_several = route.managed_tables().iter().any(|it| it.groups.is_some())
-            || route.managed_tables().len() > 1;
-        if migration.is_of_rows
-            && has_several
-            && noted.contains(&(origin.to_owned(), name.to_owned()))
-        {
-            tracing::warn!(
-                "the migration `{name}` of the crate `{origin}` was passed over if the release that brought it also added a \
-                 table to `{}`: if its rows are as before, run `lectern migrate --again {origin} {name}`",
-                route.prefix
-            );
-        }
-    }
-    let sql = "UPDATE type_migration SET has_run = TRUE WHERE has_run IS NULL";
-    transaction.execute_unprepared(sql).await?;
     Ok(())
 }
 
@@ -196,15 +165,7 @@ async fn done(transaction: &DatabaseTransaction) -> Result<HashSet<(String, Stri
     if !has_table(transaction, DONE).await? {
         return Ok(HashSet::new());
     }
-    noted(transaction, "").await
-}
-
-/// Returns the migrations that are noted and meet `condition`.
-async fn noted(
-    transaction: &DatabaseTransaction,
-    condition: &str,
-) -> Result<HashSet<(String, String)>> {
-    let sql = format!("SELECT origin, name FROM type_migration {condition}");
+    let sql = "SELECT origin, name FROM type_migration";
     let statement = Statement::from_string(transaction.get_database_backend(), sql);
     let rows = transaction.query_all_raw(statement).await?;
     let pairs = rows

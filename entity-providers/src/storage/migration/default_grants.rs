@@ -1,194 +1,117 @@
 //! The rights of each role by default: one line a function, one letter a role.
 
-/// A function, and the roles that hold it: `a`ccess and `m`aintain in a plain site, `s`tudent, `t`eaching
-/// assistant and `i`nstructor in a course.
-#[rustfmt::skip]
-pub(super) const BY_FUNCTION: &[(&str, &str)] = &[
-    ("annc.all.groups", "mi"),
-    ("annc.delete.any", "mi"),
-    ("annc.delete.own", "mi"),
-    ("annc.new", "mi"),
-    ("annc.read", "amsti"),
-    ("annc.read.drafts", "mi"),
-    ("annc.revise.any", "mi"),
-    ("annc.revise.own", "mi"),
-    ("asn.all.groups", "mi"),
-    ("asn.delete", "mi"),
-    ("asn.grade", "mi"),
-    ("asn.new", "mi"),
-    ("asn.read", "amsti"),
-    ("asn.receive.notifications", "mi"),
-    ("asn.revise", "mi"),
-    ("asn.submit", "amsi"),
-    ("assessment.createAssessment", "mi"),
-    ("assessment.deleteAssessment.any", "mi"),
-    ("assessment.deleteAssessment.own", "mi"),
-    ("assessment.editAssessment.any", "mi"),
-    ("assessment.editAssessment.own", "mi"),
-    ("assessment.gradeAssessment.any", "mti"),
-    ("assessment.gradeAssessment.own", "mti"),
-    ("assessment.publishAssessment.any", "mi"),
-    ("assessment.publishAssessment.own", "mi"),
-    ("assessment.questionpool.copy.own", "mi"),
-    ("assessment.questionpool.create", "mi"),
-    ("assessment.questionpool.delete.own", "mi"),
-    ("assessment.questionpool.edit.own", "mi"),
-    ("assessment.submitAssessmentForGrade", "as"),
-    ("assessment.takeAssessment", "as"),
-    ("assessment.template.create", "mi"),
-    ("assessment.template.delete.own", "mi"),
-    ("assessment.template.edit.own", "mi"),
-    ("calendar.all.groups", "mi"),
-    ("calendar.delete.any", "mi"),
-    ("calendar.delete.own", "mi"),
-    ("calendar.import", "mi"),
-    ("calendar.new", "mi"),
-    ("calendar.options", "amsti"),
-    ("calendar.read", "amsti"),
-    ("calendar.revise.any", "mi"),
-    ("calendar.revise.own", "mi"),
-    ("calendar.subscribe", "mi"),
-    ("calendar.view.audience", "mi"),
-    ("chat.delete.any", "mi"),
-    ("chat.delete.channel", "mi"),
-    ("chat.delete.own", "mi"),
-    ("chat.new", "amsti"),
-    ("chat.new.channel", "mi"),
-    ("chat.read", "amsti"),
-    ("chat.revise.channel", "mi"),
-    ("commons.comment.create", "amsti"),
-    ("commons.comment.delete.any", "mi"),
-    ("commons.comment.delete.own", "ast"),
-    ("commons.comment.read.any", "amsti"),
-    ("commons.comment.update.any", "mi"),
-    ("commons.comment.update.own", "ast"),
-    ("commons.post.create", "amsti"),
-    ("commons.post.delete.any", "mi"),
-    ("commons.post.delete.own", "ast"),
-    ("commons.post.read.any", "amsti"),
-    ("commons.post.update.any", "mi"),
-    ("commons.post.update.own", "ast"),
-    ("conditions.update.condition", "mi"),
-    ("content.all.groups", "mi"),
-    ("content.delete.any", "mi"),
-    ("content.delete.own", "mi"),
-    ("content.hidden", "mti"),
-    ("content.new", "mi"),
-    ("content.read", "amsti"),
-    ("content.revise.any", "mi"),
-    ("content.revise.own", "mi"),
-    ("conversations.comment.create", "amsti"),
-    ("conversations.comment.delete.any", "mti"),
-    ("conversations.comment.delete.own", "amsti"),
-    ("conversations.comment.update.any", "mti"),
-    ("conversations.comment.update.own", "amsti"),
-    ("conversations.discussion.create", "amsti"),
-    ("conversations.grade", "mti"),
-    ("conversations.moderate", "mti"),
-    ("conversations.post.create", "amsti"),
-    ("conversations.post.delete.any", "mti"),
-    ("conversations.post.delete.own", "amsti"),
-    ("conversations.post.react", "amsti"),
-    ("conversations.post.update.any", "mti"),
-    ("conversations.post.update.own", "amsti"),
-    ("conversations.post.upvote", "amsti"),
-    ("conversations.question.create", "amsti"),
-    ("conversations.roletype.instructor", "mti"),
-    ("conversations.statistics.view", "mti"),
-    ("conversations.tag.create", "mti"),
-    ("conversations.topic.delete.any", "mti"),
-    ("conversations.topic.delete.own", "amsti"),
-    ("conversations.topic.pin", "mti"),
-    ("conversations.topic.tag", "amsti"),
-    ("conversations.topic.update.any", "mti"),
-    ("conversations.topic.update.own", "amsti"),
-    ("conversations.topic.view.groups", "mti"),
-    ("dropbox.delete.any", "mi"),
-    ("dropbox.delete.own", "ast"),
-    ("dropbox.maintain", "mi"),
-    ("dropbox.maintain.own.groups", "t"),
-    ("dropbox.own", "ast"),
-    ("dropbox.write.any", "mi"),
-    ("dropbox.write.own", "ast"),
-    ("gradebook.editAssignments", "mi"),
-    ("gradebook.gradeAll", "mi"),
-    ("gradebook.gradeSection", "t"),
-    ("gradebook.viewOwnGrades", "ast"),
-    ("lessonbuilder.read", "amsti"),
-    ("lessonbuilder.upd", "mi"),
-    ("mail.delete.any", "mi"),
-    ("mail.new", "ami"),
-    ("mail.read", "amsti"),
-    ("mailtool.admin", "mti"),
-    ("mailtool.send", "amsti"),
-    ("msg.emailout", "mi"),
-    ("msg.permissions.allowToField.allParticipants", "amsti"),
-    ("msg.permissions.allowToField.groups", "amsti"),
-    ("msg.permissions.allowToField.myGroupMembers", "amsti"),
-    ("msg.permissions.allowToField.myGroups", "amsti"),
-    ("msg.permissions.allowToField.roles", "amsti"),
-    ("msg.permissions.allowToField.users", "amsti"),
-    ("msg.permissions.viewHidden.groups", "mti"),
-    ("poll.add", "mi"),
-    ("poll.deleteAny", "mi"),
-    ("poll.deleteOwn", "mi"),
-    ("poll.editAny", "mi"),
-    ("poll.editOwn", "mi"),
-    ("poll.vote", "amsti"),
-    ("realm.del", "mi"),
-    ("realm.upd", "mi"),
-    ("roster.export", "amti"),
-    ("roster.viewallmembers", "ami"),
-    ("roster.viewcandidatedetails", "mi"),
-    ("roster.viewemail", "mti"),
-    ("roster.viewenrollmentstatus", "i"),
-    ("roster.viewgroup", "mi"),
-    ("roster.viewhidden", "ti"),
-    ("roster.viewid", "mti"),
-    ("roster.viewofficialphoto", "ti"),
-    ("roster.viewprofile", "amsti"),
-    ("roster.viewsitevisits", "mi"),
-    ("rubrics.editor", "mi"),
-    ("rubrics.evaluator", "mti"),
-    ("rubrics.evaluee", "amsti"),
-    ("rubrics.manager.view", "mi"),
-    ("scorm.configure", "mti"),
-    ("scorm.delete", "mti"),
-    ("scorm.grade", "mti"),
-    ("scorm.launch", "amsti"),
-    ("scorm.upload", "mti"),
-    ("scorm.validate", "mti"),
-    ("scorm.view.results", "mti"),
-    ("section.role.instructor", "mi"),
-    ("section.role.student", "as"),
-    ("section.role.ta", "t"),
-    ("signup.attend", "as"),
-    ("signup.attend.all", "t"),
-    ("signup.create.group", "t"),
-    ("signup.create.site", "mi"),
-    ("signup.delete.group", "t"),
-    ("signup.delete.site", "mi"),
-    ("signup.update.group", "t"),
-    ("signup.update.site", "mi"),
-    ("signup.view", "as"),
-    ("signup.view.all", "mti"),
-    ("site.del", "mi"),
-    ("site.roleswap", "mi"),
-    ("site.upd", "mi"),
-    ("site.upd.grp.mbrshp", "mti"),
-    ("site.upd.site.mbrshp", "mi"),
-    ("site.viewRoster", "mi"),
-    ("site.visit", "amsti"),
-    ("site.visit.unp", "mi"),
-    ("sitestats.all", "mi"),
-    ("sitestats.own", "as"),
-    ("sitestats.usertracking.be.tracked", "as"),
-    ("sitestats.usertracking.track", "mi"),
-    ("sitestats.view", "mi"),
-    ("syllabus.add.item", "mti"),
-    ("syllabus.bulk.add.item", "mti"),
-    ("syllabus.bulk.edit.item", "mti"),
-    ("syllabus.redirect", "mti"),
-    ("tagservice.manage", "mti"),
-    ("task.create", "mti"),
+use sea_orm::sea_query::{Alias, Expr, Query};
+use sea_orm::{ConnectionTrait, DbErr};
+
+/// A realm, a role in it, and a function that the role may use.
+type Grant = (&'static str, &'static str, &'static str);
+
+/// The roles of each template, each with its letter in the table of defaults.
+pub(crate) const TEMPLATES: &[(&str, &[(&str, char)])] = &[
+    ("!site.template", &[("access", 'a'), ("maintain", 'm')]),
+    ("!site.user", &[("access", 'a'), ("maintain", 'm')]),
+    (
+        "!site.template.course",
+        &[
+            ("Student", 's'),
+            ("Teaching Assistant", 't'),
+            ("Instructor", 'i'),
+        ],
+    ),
+    (
+        "!site.template.lti",
+        &[
+            ("Learner", 's'),
+            ("Student", 's'),
+            ("Teaching Assistant", 't'),
+            ("Administrator", 'i'),
+            ("ContentDeveloper", 'i'),
+            ("Faculty", 'i'),
+            ("Instructor", 'i'),
+            ("Staff", 'i'),
+        ],
+    ),
 ];
+
+/// What those may do who only look, and what an account may do in no site: only teaching staff makes courses and enrols
+/// people outright.
+const OTHERS: &[(&str, &str, &[&str])] = &[
+    (
+        "!pubview",
+        "pubview",
+        &[
+            "annc.read",
+            "calendar.read",
+            "chat.read",
+            "content.read",
+            "disc.read",
+            "mail.read",
+            "site.visit",
+        ],
+    ),
+    (
+        "!user.template",
+        ".auth",
+        &[
+            "prefs.add",
+            "prefs.del",
+            "prefs.upd",
+            "realm.add",
+            "realm.upd.own",
+            "site.add",
+            "site.add.project",
+            "site.add.usersite",
+            "user.upd.own",
+        ],
+    ),
+    (
+        "!user.template.maintain",
+        ".auth",
+        &["site.add.course", "user.enrol"],
+    ),
+    ("/site/!admin", "admin", &["site.upd"]),
+];
+
+/// Rows in one statement: well below the number of values that a statement may bind.
+const BATCH: usize = 200;
+
+/// A line for each function, with the roles that hold it: `a`ccess and `m`aintain in a plain site, `s`tudent, `t`eaching
+/// assistant and `i`nstructor in a course.
+const BY_FUNCTION: &str = include_str!("default_grants.txt");
+
+fn defaults() -> Vec<Grant> {
+    let of_templates = TEMPLATES.iter().flat_map(|(realm, roles)| {
+        roles.iter().flat_map(move |(role, letter)| {
+            let functions = BY_FUNCTION.lines().filter_map(|it| it.split_once(' '));
+            functions
+                .filter(move |(_, holders)| holders.contains(*letter))
+                .map(move |(function, _)| (*realm, *role, function))
+        })
+    });
+    let others = OTHERS.iter().flat_map(|(realm, role, functions)| {
+        functions
+            .iter()
+            .map(move |function| (*realm, *role, *function))
+    });
+    of_templates.chain(others).collect()
+}
+
+/// Grants all of them.
+pub(super) async fn insert(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+    for batch in defaults().chunks(BATCH) {
+        let mut insert = Query::insert();
+        insert
+            .into_table(Alias::new("realm_grant"))
+            .columns(["realm", "role", "function", "is_granted"].map(Alias::new));
+        for (realm, role, function) in batch {
+            insert.values_panic([
+                Expr::val(*realm),
+                Expr::val(*role),
+                Expr::val(*function),
+                Expr::val(true),
+            ]);
+        }
+        connection.execute(&insert).await?;
+    }
+    Ok(())
+}

@@ -384,7 +384,7 @@ impl Import<'_> {
                     cx.service::<Registry>()?,
                     cx.service::<AttachedFileService>()?,
                 );
-                uses::note_rows(cx.db()?, &registry, &files, Some(site)).await?;
+                uses::note_rows(cx.db()?, &registry, &files, site).await?;
                 progress::note(cx, site, progress).await?;
                 let about = Reference::entity("site", site.clone());
                 cx.emit("site.import", about.to_string(), Some(site));

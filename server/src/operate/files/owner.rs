@@ -4,18 +4,10 @@
 use entity_core::blob::BlobStore;
 use entity_core::db::{Db, Transaction};
 use entity_core::{Error, ErrorKind, Result};
-use entity_providers::storage::migration::Tables;
 use sea_orm::{ConnectionTrait, Statement};
 use uuid::Uuid;
 
-/// The one row of the table: what tells this database from all others.
-pub(crate) const IDENTITY: Tables = Tables {
-    name: "m20261124_000940_database_identity",
-    statements: &["CREATE TABLE database_identity (
-        place BIGINT NOT NULL PRIMARY KEY,
-        id TEXT NOT NULL
-    )"],
-};
+/// Reads the one row of the table: the id that tells this database from all others.
 const READ: &str = "SELECT id FROM database_identity WHERE place = 1";
 
 /// Checks that `store`, which is at `place`, belongs to the database `content`. A new store becomes its own; so does the

@@ -7,6 +7,7 @@ use axum::http::header::{CACHE_CONTROL, UPGRADE_INSECURE_REQUESTS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use chrono::TimeDelta;
+use entity_core::db;
 use entity_core::engine::{DirectPath, Request};
 use entity_core::format::{OwnAddress, Renderer, View};
 use entity_core::reply::Abilities;
@@ -16,7 +17,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _};
 
 use super::address::name;
-use super::{readable, table};
+use super::{Feed, feed, readable};
 use crate::base::mount::FEEDS;
 use crate::guard::feed_token::Token;
 use crate::web::app::App;
@@ -50,7 +51,7 @@ pub(crate) struct ReadAs(pub(crate) Caller);
 
 /// A feed, and the owner it is read as.
 struct Bound {
-    row: table::Model,
+    row: Feed,
     owner: Caller,
 }
 
@@ -124,18 +125,15 @@ async fn find(app: &App, exchange: &Exchange, target: &Target<'_>) -> Result<Opt
         .read(&exchange.origin, |cx| Box::pin(by_hash(cx, hash)))
         .await?;
     let is_meant = |it: &Bound| {
-        name(&it.row.path) == target.name && it.row.formats().any(|it| it == target.format)
+        name(&it.row.path) == target.name && it.row.formats.0.iter().any(|it| it == target.format)
     };
     Ok(found.filter(is_meant))
 }
 
 async fn by_hash(cx: &Context, hash: String) -> Result<Option<Bound>> {
-    let is_meant = table::Column::TokenHash.eq(hash);
-    let row: Option<table::Model> = cx
-        .db()?
-        .first(table::Entity::find().filter(is_meant))
-        .await?;
-    let Some(row) = row.filter(|it| !it.is_over(cx.now())) else {
+    let is_meant = feed::Column::TokenHash.eq(hash);
+    let found: Vec<Feed> = db::load(cx, feed::Entity::find().filter(is_meant)).await?;
+    let Some(row) = found.into_iter().find(|it| !it.is_over(cx.now())) else {
         return Ok(None);
     };
     let owner = entity_providers::people::user::find(cx, &row.user_id).await?;
@@ -252,13 +250,10 @@ fn hide(error: Error) -> Error {
 }
 
 /// Writes down that the feed is in use. A reader is answered even if that fails.
-async fn note_use(app: &App, row: &table::Model) {
+async fn note_use(app: &App, row: &Feed) {
     let now = app.now();
     let before = now.checked_sub_signed(USE_STEP).unwrap_or(now);
-    if row
-        .last_used
-        .is_some_and(|it| it > before.timestamp_millis())
-    {
+    if row.last_used.is_some_and(|it| it > before) {
         return;
     }
     let noted = write_use(app, row, now.timestamp_millis(), before.timestamp_millis());
@@ -271,19 +266,19 @@ async fn note_use(app: &App, row: &table::Model) {
 }
 
 /// Only one of those that read at once writes.
-async fn write_use(app: &App, row: &table::Model, now: i64, before: i64) -> Result<()> {
+async fn write_use(app: &App, row: &Feed, now: i64, before: i64) -> Result<()> {
     let unit = app.storage.content.begin(Mode::Write).await?;
     let session: &entity_core::db::Session = unit
         .as_any()
         .downcast_ref()
         .ok_or_else(|| Error::internal("the unit of work is not one of the database"))?;
     let is_due = Condition::any()
-        .add(table::Column::LastUsed.is_null())
-        .add(table::Column::LastUsed.lte(before));
-    table::Entity::update_many()
-        .col_expr(table::Column::LastUsed, Expr::value(now))
-        .filter(table::Column::Id.eq(&row.id))
-        .filter(table::Column::TokenHash.eq(&row.token_hash))
+        .add(feed::Column::LastUsed.is_null())
+        .add(feed::Column::LastUsed.lte(before));
+    feed::Entity::update_many()
+        .col_expr(feed::Column::LastUsed, Expr::value(now))
+        .filter(feed::Column::Id.eq(&row.id))
+        .filter(feed::Column::TokenHash.eq(&row.token_hash))
         .filter(is_due)
         .exec(session)
         .await?;

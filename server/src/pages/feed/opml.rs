@@ -9,7 +9,7 @@ use entity_core::{Error, Provider as _, Result};
 use entity_formats::opml::{Outline, write};
 use serde_json::Value;
 
-use super::Feeds;
+use super::Feed;
 
 /// Writes OPML.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +28,7 @@ impl Renderer for Opml {
     }
 
     fn accepts(&self, body: &Body) -> bool {
-        matches!(body, Body::Collection(it) if it.prefix == Feeds::PREFIX)
+        matches!(body, Body::Collection(it) if it.prefix == Feed::PREFIX)
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {

@@ -11,13 +11,13 @@ use super::parameters::{if_modified_since, if_none_match, list_parameter, segmen
 use super::refusals::Mount;
 use super::{Builder, text_header};
 use crate::base::mount::FEEDS;
-use crate::pages::feed::{Feed, Feeds, PAGE};
+use crate::pages::feed::{Feed, PAGE};
 
 impl Builder<'_> {
     pub(super) fn add_private_feeds(&mut self) {
         let operation = Operation {
             operation_id: "readPrivateFeed".to_owned(),
-            tags: vec![Feeds::PREFIX.to_owned()],
+            tags: vec![Feed::PREFIX.to_owned()],
             summary: "Reads a private feed, as its owner may read it now.".to_owned(),
             description: "Needs nothing but the token, which an owner is told once, with the whole address. \
                 What is unknown, revoked, expired, out of the owner's reach or of an account that is shut looks \

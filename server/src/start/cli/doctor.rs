@@ -109,10 +109,6 @@ async fn look(
             "database: reached; counted wrong for {wrong} of the accounts and sites: `lectern migrate` counts anew"
         )),
     }
-    let unindexed = entity_providers::storage::db::unindexed(&look.content, registry).await;
-    if let Some(lack) = unindexed.map_err(|it| format!("database: {}", explain(&it)))? {
-        say(&format!("database: {lack}"));
-    }
     Ok((look.content, survey.damage()))
 }
 

@@ -1,21 +1,14 @@
-//! The index of trigrams behind searches: it finds what is found without it, and is made where it is missing.
-
-mod file;
-mod server;
+//! Searches find what the texts say, whatever is in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use entity_core::search::Needle;
-use entity_core::{Entity as _, Registry, encode_segment};
+use entity_core::{Entity as _, encode_segment};
 use entity_providers::courses::announcement::Announcement;
-use entity_providers::storage::db::{Unindexed, unindexed};
 use http::StatusCode;
-use sea_orm::{ConnectionTrait, Statement, TransactionTrait as _};
+use sea_orm::{ConnectionTrait, Statement};
 use serde_json::json;
-use tests::process::{run, text};
-use tests::{Backend, Client, Database, OnBackend as _, TestApp, both};
-
-use crate::operator::change;
+use tests::{Client, TestApp, both};
 
 /// Titles and texts in which it is hard to find something.
 const TEXTS: [(&str, &str); 12] = [
@@ -176,51 +169,11 @@ async fn write(app: &TestApp) {
     author.delete(&made[8]).await.expect(StatusCode::NO_CONTENT);
 }
 
-/// The names of what the index of `app` lacks.
-async fn lacking(app: &TestApp) -> Option<Unindexed> {
-    let registry = Registry::from_inventory().expect("types");
-    let lacking = unindexed(&app.service().storage.content, &registry).await;
-    lacking.expect("an answer")
-}
-
 both! {
     async fn a_search_finds_what_the_texts_say(app: TestApp) {
-        assert_eq!(lacking(&app).await, None);
         let admin = app.user("admin").await;
         write(&app).await;
         let answers = compare(&app, &admin).await;
         assert!(answers["zebrafish"].is_empty() && !answers["of_all"].is_empty(), "{answers:?}");
-        let content = &app.service().storage.content;
-        let transaction = content.writer.begin().await.expect("a transaction");
-        for sql in [
-            "UPDATE announcement SET title = 'zebrafish', title_folded = 'zebrafish'",
-            "DELETE FROM announcement WHERE title_folded LIKE '%a%'",
-        ] {
-            transaction.execute_unprepared(sql).await.expect("rows");
-        }
-        transaction.rollback().await.expect("as before");
-        assert_eq!(compare(&app, &admin).await, answers);
-        if app.database().backend() == Backend::Sqlite {
-            content.writer.execute_unprepared("VACUUM").await.expect("other numbers of rows");
-            assert_eq!(compare(&app, &admin).await, answers);
-            content.writer.execute_unprepared("UPDATE search_index SET is_whole = FALSE").await.expect("no index");
-            assert_eq!(compare(&app, &admin).await, answers);
-        }
-    }
-}
-
-#[tokio::test]
-async fn migrating_makes_the_index_that_the_doctor_misses() {
-    let Some(database) = Database::on_backend(Backend::Postgres).await else {
-        return;
-    };
-    assert!(run(&database, &["migrate"]).await.status.success());
-    change(&database, &["DROP INDEX announcement_title_folded_idx"]).await;
-    for (command, is_whole) in [("doctor", false), ("migrate", false), ("doctor", true)] {
-        let done = run(&database, &[command]).await;
-        assert!(done.status.success(), "{done:?}");
-        let is_told = text(&done.stdout)
-            .contains("no index: `lectern migrate` makes it for announcement.title_folded\n");
-        assert_eq!(is_told, command == "doctor" && !is_whole, "{done:?}");
     }
 }

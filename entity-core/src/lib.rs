@@ -135,7 +135,6 @@ mod contract {
     pub mod blob;
     pub mod catalog;
     pub mod context;
-    pub(crate) mod demo;
     pub mod endpoint;
     pub(crate) mod event;
     pub mod format;
@@ -180,6 +179,8 @@ pub mod db;
 pub mod engine {
     pub(crate) mod atomic;
     pub(crate) mod builder;
+    #[cfg(feature = "sea-orm")]
+    pub mod demo;
     pub(crate) mod dispatch;
     pub(crate) mod expand;
     pub(crate) mod given_back;
@@ -194,7 +195,6 @@ pub mod engine {
     pub(crate) mod route;
     pub mod zone;
 
-    pub use crate::contract::demo::FillDemo;
     pub use crate::contract::event::{Audit, Event, EventSink};
     pub use crate::contract::look_up::look_up;
     pub use crate::contract::notice::NoticeRegistration;
@@ -253,7 +253,6 @@ pub use serde_json;
 pub use contract::access::{Access, Caller, Decision, Need, Operation, Permit, Scope};
 pub use contract::action::{Action, Answers, Arguments, Created, Data, Done, Outcome, Submit};
 pub use contract::context::Context;
-pub use contract::demo::Demo;
 pub use contract::endpoint::Endpoint;
 pub use contract::input::{Fields, Input};
 pub use contract::name::check_name;

@@ -13,7 +13,6 @@ use crate::contract::access::{Access, Need};
 use crate::contract::action::{Answers, Argument, Words};
 use crate::contract::blob::ReceiveRoute;
 use crate::contract::context::Context;
-use crate::contract::demo::FillDemo;
 use crate::contract::html;
 use crate::contract::input::Input;
 use crate::contract::preconditions::Preconditions;
@@ -80,8 +79,8 @@ pub struct Route {
     /// The migrations that the type declares, in order.
     #[cfg(feature = "sea-orm")]
     pub migrations: &'static [crate::model::migration::Migration],
-    /// The function that adds the type's demo data, if the type declares one.
-    pub demo: Option<FillDemo>,
+    /// The type's demo data, as the text of a file; empty if it has none.
+    pub demo: &'static str,
     /// The functions in the rule about who sees the type's entities.
     pub(crate) sight: Vec<&'static str>,
     /// The reason why the rule about who sees the type's entities can't be evaluated, if there is one.
@@ -438,14 +437,14 @@ pub type Grant = (&'static str, &'static str);
 ///   none follows the rights on the site: whoever visits it reads, and whoever may change it does everything else.
 /// - `migrations(FIRST, SECOND)`: the changes of tables and rows that the service runs, each once (see
 ///   [`Migration`](crate::db::Migration)).
-/// - `demo = fill`: the function that adds the type's demo data (see [`Demo`](crate::Demo)).
+/// - `demo = include_str!("demo.json")`: the type's demo data (see [`Demo`](crate::engine::demo::Demo)).
 #[macro_export]
 macro_rules! register {
     (
         $provider:ty
         $(, grants($($function:literal = $holders:literal),* $(,)?))?
         $(, migrations($($migration:expr),* $(,)?))?
-        $(, demo = $demo:path)?
+        $(, demo = $demo:expr)?
         $(,)?
     ) => {
         $crate::inventory::submit! {
@@ -464,7 +463,7 @@ macro_rules! register {
                 let route = probe.with_table(route);
                 $(let route = route.grants(&[$(($function, $holders)),*]);)?
                 $(let route = route.migrations(&[$($migration),*]);)?
-                $(let route = route.demo(|cx, demo| ::std::boxed::Box::pin($demo(cx, demo)));)?
+                $(let route = route.demo($demo);)?
                 Fallback::<$provider>::build(&probe, route)
             })
         }

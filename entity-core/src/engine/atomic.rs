@@ -4,6 +4,7 @@ use std::future::ready;
 
 use futures::future::BoxFuture;
 
+use crate::DateTimeUtc;
 use crate::contract::context::Context;
 use crate::contract::event::{Audit, Event};
 use crate::contract::prepare::Preparation;
@@ -92,8 +93,31 @@ impl<'d> Atomic<'d> {
         done
     }
 
+    /// Runs `request` as if it had come at the instant `now`, and returns its reply with its events. Nobody is told of them:
+    /// neither are they stored, nor is there an audit row.
+    pub(crate) async fn replay(
+        &mut self,
+        request: &Request,
+        now: DateTimeUtc,
+    ) -> Result<(Reply, Vec<Event>)> {
+        self.check()?;
+        let present = std::mem::replace(&mut self.cx.now, now);
+        let own = self.cx.origin().clone();
+        self.cx.turn_to(&request.origin, Preparation::default());
+        self.cx.serve(&request.input.uploads);
+        let done = self.dispatcher.run(&self.cx, request).await;
+        self.cx.now = present;
+        self.cx.turn_to(&own, Preparation::default());
+        self.has_failed = done.is_err();
+        Ok((done?, self.cx.take_events()))
+    }
+
     /// Stores the events that the last work emitted, and its audit row.
-    pub(crate) async fn record(&mut self, audit: Audit) -> Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if an earlier request of the unit of work has failed, if they can't be stored, and when the time is
+    /// over.
+    pub async fn record(&mut self, audit: Audit) -> Result<()> {
         self.check()?;
         let work = record(self.dispatcher, &self.cx, audit);
         let done = self.hold.during(work).await;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::contract::action::Action;
 use crate::contract::blob::{Receive, ReceiveRoute};
-use crate::contract::demo::FillDemo;
 use crate::contract::prepare::{self, Ahead, Prepare};
 use crate::contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::contract::registry::{ActionRoute, Grant, Route, Withheld};
@@ -56,7 +55,7 @@ impl Route {
                 grants: &[],
                 #[cfg(feature = "sea-orm")]
                 migrations: &[],
-                demo: None,
+                demo: "",
                 sight: Vec::new(),
                 fault: None,
                 read: None,
@@ -193,10 +192,10 @@ impl<P> RouteBuilder<P> {
         self
     }
 
-    /// Declares the function that adds the type's demo data.
+    /// Declares the type's demo data, the text of a file.
     #[must_use]
-    pub fn demo(mut self, fill: FillDemo) -> Self {
-        self.route.demo = Some(fill);
+    pub fn demo(mut self, demo: &'static str) -> Self {
+        self.route.demo = demo;
         self
     }
 

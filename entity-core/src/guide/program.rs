@@ -97,9 +97,19 @@
 //!
 //! # Demo data
 //!
-//! `register!(Loan, demo = fill)` names an `async fn(cx: &Context, demo: &Demo) -> Result<usize>` that adds the type's
-//! entities to the demo database, for instance with [`db::insert`](crate::db::insert). [`Demo`](crate::Demo) has the
-//! people, the sites and the groups.
+//! `register!(Loan, demo = include_str!("demo.json"))` names a file with the requests that make the type's entities in the
+//! demo database, each as somebody sent it some time ago:
+//!
+//! ```json
+//! [
+//!   {"as": "instructor1", "ago": "10d", "send": "POST loan", "name": "microscope",
+//!    "body": {"siteId": "biology-101", "title": "A microscope", "due": "{now 4d}"}},
+//!   {"as": "student1", "ago": "30h", "send": "POST loan/{microscope}/renew"}
+//! ]
+//! ```
+//!
+//! They go through the gate as all requests do, so that what is refused stops the filling with a message. The module
+//! [`demo`](crate::engine::demo) describes the form.
 //!
 //! # What the compiler refuses
 //!

@@ -94,8 +94,7 @@
 //! The media type of a file follows from its name; its bytes are never looked at. The names are without folders and
 //! control characters, and no name is ever a path on the disk.
 //!
-//! Bytes that the type makes by itself, in its demo data for example, are stored by
-//! [`db::blobs::keep`](crate::db::blobs::keep).
+//! Bytes that the type makes by itself are stored by [`db::blobs::keep`](crate::db::blobs::keep).
 //!
 //! # Serving files
 //!

@@ -1,6 +1,5 @@
 //! `/direct/announcement`: news for the members of a site.
 
-mod demo;
 #[cfg(test)]
 mod tests;
 pub(crate) mod view;
@@ -112,7 +111,11 @@ pub struct Announcement {
     pub position: i64,
 }
 
-entity_core::register!(Announcement, migrations(INDEXES), demo = demo::fill);
+entity_core::register!(
+    Announcement,
+    migrations(INDEXES),
+    demo = include_str!("../../demo/announcement.json")
+);
 
 /// The newest announcements of a site and of all sites are found in their order, and the last place of a site.
 const INDEXES: Migration = Migration::of_tables(

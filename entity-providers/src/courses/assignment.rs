@@ -1,7 +1,6 @@
 //! `/direct/assignment`: work that the members of a site hand in, and what is handed in.
 
 mod actions;
-mod demo;
 mod feed;
 mod followers;
 mod hand_in;
@@ -259,7 +258,10 @@ pub struct Assignment {
     pub place: i64,
 }
 
-entity_core::register!(Assignment, demo = demo::fill);
+entity_core::register!(
+    Assignment,
+    demo = include_str!("../../demo/assignment.json")
+);
 entity_core::register_cause!(Assignment);
 
 entity_core::register_notice!(Notice {

@@ -5,7 +5,6 @@
 //! becomes a row, and one that is deleted by itself is noted in the row of the series.
 
 mod cause;
-mod demo;
 mod import;
 mod occurrence;
 mod range;
@@ -190,7 +189,11 @@ pub struct CalendarEvent {
     pub is_computed: bool,
 }
 
-entity_core::register!(CalendarEvent, migrations(IN_ORDER), demo = demo::fill);
+entity_core::register!(
+    CalendarEvent,
+    migrations(IN_ORDER),
+    demo = include_str!("../../demo/calendar.json")
+);
 
 /// The events of a site that begin next are found without those before them, and what is over without reading its row.
 const IN_ORDER: Migration = Migration::of_tables(

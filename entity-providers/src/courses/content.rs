@@ -3,7 +3,6 @@
 mod actions;
 mod attachment;
 mod copy;
-pub(crate) mod demo;
 mod node;
 pub mod open;
 pub(crate) mod path;
@@ -180,7 +179,7 @@ pub struct ContentItem {
     pub position: i64,
 }
 
-entity_core::register!(ContentItem, demo = demo::fill);
+entity_core::register!(ContentItem, demo = include_str!("../../demo/content.json"));
 
 impl Delete for ContentItem {
     async fn delete(cx: &Context, current: Self) -> Result<()> {

@@ -8,7 +8,6 @@ pub mod category;
 pub mod cause;
 pub mod change;
 mod course;
-mod demo;
 pub mod entered;
 mod grades;
 mod import;

@@ -2,7 +2,6 @@
 
 mod actions;
 mod contents;
-pub(crate) mod demo;
 mod item;
 mod outline;
 mod progress;
@@ -130,7 +129,7 @@ pub struct Lesson {
     pub modified_on: Millis,
 }
 
-entity_core::register!(Lesson, demo = demo::fill);
+entity_core::register!(Lesson, demo = include_str!("../../demo/lessons.json"));
 entity_core::register_cause!(Lesson);
 
 /// Returns a version of everything that the caller sees of `entity`: locks open and contents appear without a change of

@@ -5,7 +5,6 @@
 
 mod actions;
 mod ballot;
-mod demo;
 mod option;
 mod results;
 mod rules;
@@ -139,7 +138,7 @@ pub struct Poll {
     pub takes_vote: bool,
 }
 
-entity_core::register!(Poll, demo = demo::fill);
+entity_core::register!(Poll, demo = include_str!("../../demo/poll.json"));
 
 /// Returns the error for an id that is no number.
 fn no_number(name: &str) -> Error {

@@ -6,7 +6,6 @@
 mod actions;
 mod answers;
 mod attempt;
-mod demo;
 mod extension;
 mod follow;
 mod question;
@@ -199,7 +198,7 @@ pub struct Quiz {
     pub site_id: String,
 }
 
-entity_core::register!(Quiz, demo = demo::fill);
+entity_core::register!(Quiz, demo = include_str!("../../demo/sam_pub.json"));
 entity_core::register_cause!(Quiz, results = SEES_RESULTS);
 
 entity_core::register_notice!(Notice {

@@ -3,7 +3,6 @@
 //! Each user has a row of their own, so that each does, and forgets, a task for themselves.
 
 mod cause;
-mod demo;
 mod hand_out;
 mod view;
 
@@ -97,7 +96,11 @@ pub struct Task {
     pub cause: Option<String>,
 }
 
-entity_core::register!(Task, migrations(BY_CAUSE), demo = demo::fill);
+entity_core::register!(
+    Task,
+    migrations(BY_CAUSE),
+    demo = include_str!("../../demo/task.json")
+);
 
 /// The tasks of an entity are found when it changes.
 const BY_CAUSE: Migration = Migration::of_tables(

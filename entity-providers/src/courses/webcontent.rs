@@ -4,21 +4,18 @@
 
 use entity_core::words::is_web_address;
 use entity_core::{
-    Access, Action, Actions, Arguments, Context, Demo, Entity, Error, Need, Provider as _, Result,
-    Search, db, standard,
+    Access, Action, Actions, Arguments, Context, Entity, Error, Need, Provider as _, Result,
+    Search, standard,
 };
 use serde::Serialize;
-
-use crate::base::university::BIOLOGY;
 
 /// Members read; whoever looks after the site writes.
 const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site("site.upd"));
 
-/// Declares a type of entries that have a title and an address, and an entry for the demo university.
+/// Declares a type of entries that have a title and an address.
 macro_rules! entries {
     (
-        $Entry:ident, $prefix:tt, $tool:tt, $table:tt, $singular:tt, $plural:tt, $doc:tt, $of_site:tt,
-        demo($title:tt, $url:tt)
+        $Entry:ident, $prefix:tt, $tool:tt, $table:tt, $singular:tt, $plural:tt, $doc:tt, $of_site:tt
     ) => {
         #[doc = $doc]
         #[standard(version)]
@@ -46,7 +43,7 @@ macro_rules! entries {
             pub url: String,
         }
 
-        entity_core::register!($Entry, demo = $Entry::fill);
+        entity_core::register!($Entry, demo = include_str!(concat!("../../demo/", $prefix, ".json")));
 
         impl $Entry {
             fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {
@@ -59,18 +56,6 @@ macro_rules! entries {
             async fn of_site(_cx: &Context, arguments: Arguments) -> Result<Search> {
                 let search = arguments.search_in_site::<Self>(arguments.argument("siteId")?)?;
                 Ok(search)
-            }
-
-            async fn fill(cx: &Context, _demo: &Demo) -> Result<usize> {
-                let entry = Self {
-                    id: cx.new_id(),
-                    site_id: BIOLOGY.to_owned(),
-                    title: $title.to_owned(),
-                    url: $url.to_owned(),
-                    version: 1,
-                };
-                db::insert(cx, &entry).await?;
-                Ok(1)
             }
         }
 
@@ -94,8 +79,7 @@ entries!(
     "Web page",
     "Web pages",
     "A page elsewhere, to which a site leads its members.",
-    "The pages to which a site leads.",
-    demo("Tree of life", "https://tree-of-life.example/")
+    "The pages to which a site leads."
 );
 
 entries!(
@@ -106,6 +90,5 @@ entries!(
     "News feed",
     "News feeds",
     "The address of a feed elsewhere, whose news a site recommends. Programs fetch it by themselves.",
-    "The feeds that a site recommends.",
-    demo("Science news", "https://news.example/biology.rss")
+    "The feeds that a site recommends."
 );

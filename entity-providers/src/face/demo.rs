@@ -1,18 +1,22 @@
 //! A small university for an empty database: people, courses, a project and news, all of it recent.
 //!
-//! Types add their own data where they are registered: see [`Demo`].
+//! What is in the sites are [requests](Demo) in `demo/*.json`, which types name where they are registered.
 
 mod people;
 pub mod scale;
 mod sites;
+mod terms;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
+use entity_core::engine::demo::Demo;
+use entity_core::engine::{Dispatcher, Origin};
+use entity_core::reply::Effect;
 use entity_core::schema::Schema;
-use entity_core::{Context, Demo, Registry, Result, db};
+use entity_core::{Context, Reference, Result, db};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
 };
@@ -23,8 +27,14 @@ use crate::people::user::known;
 use crate::people::user::user;
 use crate::storage::db::migrate::stand_alone;
 use crate::storage::db::site;
+use crate::talk::notification;
 
 pub use people::{Cast, Person};
+
+/// The maximum number of attempts to fill a database that others write to.
+const TRIES: u32 = 4;
+/// The maximum number of people who are told of something.
+const MOST_TOLD: usize = 200;
 
 /// The demo university as it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +45,8 @@ pub struct Summary {
     pub sites: Vec<String>,
     /// The groups of the first course: title and id.
     pub groups: Vec<(String, String)>,
-    /// The number of entities that each type has added, by prefix.
-    pub added: BTreeMap<&'static str, usize>,
+    /// The number of entities in the sites, by the prefix of their type.
+    pub added: BTreeMap<String, usize>,
 }
 
 /// Returns whether nobody has put anything into the database yet.
@@ -48,54 +58,64 @@ pub async fn is_empty(cx: &Context) -> Result<bool> {
     Ok(user.is_none() && site.is_none())
 }
 
-/// Fills an empty database, with what the types in `registry` add, and returns `None` if it is not empty. Everybody has the
-/// password of which `password_hash` is the hash. Of several nodes that start at once, one does it while the others wait.
+/// Fills an empty database, and returns `None` if it is not empty. Everybody has the password of which `password_hash` is the
+/// hash. Of several nodes that start at once, one does it while the others wait.
+///
+/// # Errors
+/// Returns an error if nothing was written because a request of a type is refused or the database can't be written to.
 pub async fn fill(
-    cx: &Context,
+    dispatcher: &Dispatcher,
+    origin: &Origin,
     password_hash: &str,
-    registry: &Registry,
 ) -> Result<Option<Summary>> {
+    let mut tries = 1;
+    loop {
+        match try_to_fill(dispatcher, origin, password_hash).await {
+            Err(error) if error.is_transient() && tries < TRIES => tries += 1,
+            done => return done,
+        }
+    }
+}
+
+async fn try_to_fill(
+    dispatcher: &Dispatcher,
+    origin: &Origin,
+    password_hash: &str,
+) -> Result<Option<Summary>> {
+    let mut unit = dispatcher.atomic(origin).await?;
+    let cx = unit.context();
     stand_alone(cx.db()?).await?;
     if !is_empty(cx).await? {
         return Ok(None);
     }
     known::note(cx, password_hash).await?;
     let cast = people::fill(cx, password_hash).await?;
+    terms::fill(cx).await?;
     let (sites, groups) = sites::fill(cx, &cast).await?;
-    let added = fill_types(cx, registry, &to_demo(&cast, &sites, &groups)).await?;
+    let people = cast.0.iter().map(|it| (it.eid.as_str(), it.id.as_str()));
+    let of_groups = groups.iter().map(|it| (it.0.as_str(), it.1.as_str()));
+    let mut demo = Demo::of(people, of_groups);
+    for route in dispatcher.registry().routes() {
+        if !route.demo.is_empty() {
+            demo.fill(&mut unit, origin, route.demo).await?;
+        }
+    }
+    let cx = unit.context();
+    for event in &demo.told {
+        notification::follow(cx, event, "", MOST_TOLD).await?;
+    }
     for site in &sites {
         cx.emit("site.add", format!("/site/{site}"), Some(site));
     }
+    let effect = Effect::Acted(Reference::collection("site"));
+    unit.record(effect.into()).await?;
+    unit.commit().await?;
     Ok(Some(Summary {
         cast,
         sites,
         groups,
-        added,
+        added: demo.made,
     }))
-}
-
-/// Lets each type add its data. Returns the number of entities that each has added.
-async fn fill_types(
-    cx: &Context,
-    registry: &Registry,
-    demo: &Demo,
-) -> Result<BTreeMap<&'static str, usize>> {
-    let mut added = BTreeMap::new();
-    for route in registry.routes() {
-        if let Some(fill) = route.demo {
-            added.insert(route.prefix, fill(cx, demo).await?);
-        }
-    }
-    Ok(added)
-}
-
-fn to_demo(cast: &Cast, sites: &[String], groups: &[(String, String)]) -> Demo {
-    let people = cast.0.iter().map(|it| (it.eid.clone(), it.id.clone()));
-    let mut demo = Demo::default();
-    demo.people = people.collect();
-    demo.sites = sites.to_vec();
-    demo.groups = groups.iter().cloned().collect();
-    demo
 }
 
 /// The instant `before` now, in milliseconds.

@@ -4,7 +4,6 @@
 //! with which the service signs is told once, when it is made, and is in no other answer.
 
 mod delivery;
-mod demo;
 mod kinds;
 mod turn;
 
@@ -112,7 +111,7 @@ pub struct Webhook {
     pub host: String,
 }
 
-entity_core::register!(Webhook, demo = demo::fill);
+entity_core::register!(Webhook, demo = include_str!("../../demo/webhook.json"));
 
 /// Leaves out the secret, and the address, which may hold one.
 impl fmt::Debug for Webhook {

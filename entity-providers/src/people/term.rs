@@ -1,7 +1,5 @@
 //! `/direct/term`: the terms of the university, to which courses belong.
 
-mod demo;
-
 use std::collections::BTreeMap;
 
 use entity_core::engine::DirectPath;
@@ -10,8 +8,6 @@ use entity_core::{
     standard,
 };
 use serde::Serialize;
-
-pub(crate) use demo::Half;
 
 /// A term, such as a semester.
 #[standard(version)]
@@ -42,7 +38,7 @@ pub struct Term {
     pub current: bool,
 }
 
-entity_core::register!(Term, demo = demo::fill);
+entity_core::register!(Term);
 
 impl Term {
     fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {

@@ -1,6 +1,5 @@
 //! `/direct/chat-channel`: the rooms in which the members of a site talk; their messages are a type of their own.
 
-mod demo;
 mod message;
 
 use entity_core::wire::Millis;
@@ -79,7 +78,10 @@ pub struct ChatChannel {
     pub modified_date: Millis,
 }
 
-entity_core::register!(ChatChannel, demo = demo::fill);
+entity_core::register!(
+    ChatChannel,
+    demo = include_str!("../../demo/chat-channel.json")
+);
 
 impl ChatChannel {
     fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {

@@ -2,7 +2,6 @@
 //! marked.
 
 mod comment;
-mod demo;
 mod mark;
 mod post;
 mod reaction;
@@ -282,7 +281,7 @@ pub struct Topic {
     pub reaction_totals: ReactionTotals,
 }
 
-entity_core::register!(Topic, demo = demo::fill);
+entity_core::register!(Topic, demo = include_str!("../../demo/conversations.json"));
 entity_core::register_cause!(Topic);
 
 /// The kind of the event that a post answers somebody: it is published, and no draft.

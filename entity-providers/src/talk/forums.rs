@@ -2,7 +2,6 @@
 
 mod actions;
 mod contents;
-mod demo;
 mod grading;
 mod message;
 mod numbers;
@@ -141,7 +140,7 @@ entity_core::register!(
         "forums.edit" = "mi",
         "forums.moderate" = "mti",
     ),
-    demo = demo::fill
+    demo = include_str!("../../demo/forums.json")
 );
 
 impl Forum {

@@ -3,7 +3,6 @@
 //! A row holds only who is told of which event. Title and address are those of the entity when the notification is
 //! looked at, and a notification of an entity that its reader may not read then is not there at all.
 
-mod demo;
 mod follow;
 mod news;
 mod sweep;
@@ -92,11 +91,7 @@ pub struct Notification {
     pub is_seen: bool,
 }
 
-entity_core::register!(
-    Notification,
-    migrations(OF_USER, OF_ENTITY),
-    demo = demo::fill
-);
+entity_core::register!(Notification, migrations(OF_USER, OF_ENTITY));
 
 /// The notifications of a user are listed by their time.
 const OF_USER: Migration = Migration::of_tables(

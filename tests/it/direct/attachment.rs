@@ -168,7 +168,7 @@ async fn dos_a_site_has_room_for_so_many_bytes() {
     let app = app.expect("files are always there");
     let teacher = app.user("instructor1").await;
     let large = vec![b'x'; 60 << 10];
-    upload(&teacher, "fits.bin", &vec![b'x'; 20 << 10])
+    upload(&teacher, "fits.bin", &vec![b'x'; 21 << 10])
         .await
         .expect(StatusCode::CREATED);
     let refused = upload(&teacher, "large.bin", &large).await;

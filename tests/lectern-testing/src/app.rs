@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use entity_core::engine::{Origin, Reading, Route};
-use entity_core::reply::Effect;
 use entity_core::testing::FixedClock;
-use entity_core::{Caller, Reference, Registry};
+use entity_core::{Caller, Registry};
 use entity_providers::face::demo;
 use server::base::config::{self, Config, Given};
 use server::base::system::UuidIds;
@@ -100,15 +99,8 @@ impl TestApp {
         let hash = hash.expect("a password can be hashed");
         let origin = origin();
         let dispatcher = self.app.dispatcher.clone().with_write_limit(None);
-        let registry = dispatcher.registry().clone();
-        let work = dispatcher.write(&origin, move |cx| {
-            let (hash, registry) = (hash.clone(), registry.clone());
-            Box::pin(async move {
-                let summary = demo::fill(cx, &hash, &registry).await?;
-                Ok((summary, Effect::Acted(Reference::collection("site"))))
-            })
-        });
-        let filled = work.await.expect("the demo data fit");
+        let filled = demo::fill(&dispatcher, &origin, &hash).await;
+        let filled = filled.expect("the demo data fit");
         filled.expect("an empty database");
     }
 

@@ -74,7 +74,10 @@ pub struct GradebookItem {
     pub version: i64,
 }
 
-entity_core::register!(GradebookItem, demo = super::demo::fill);
+entity_core::register!(
+    GradebookItem,
+    demo = include_str!("../../../demo/gradebook-item.json")
+);
 
 impl GradebookItem {
     fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {

@@ -4,13 +4,13 @@ use chrono::TimeDelta;
 use entity_core::{Context, Entity as _, Result};
 
 use super::people::{Cast, Person};
+use super::terms::Half;
 use super::{ago, folded, insert};
 use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B, NEWS};
 use crate::people::authorizer::ADMIN_SITE;
 use crate::people::invitation::EXPIRY;
 use crate::people::site::Site;
 use crate::people::site::claim_ids;
-use crate::people::term::Half;
 use crate::storage::db::{
     group_member, invitation, membership, site, site_group, site_page, site_tool,
 };

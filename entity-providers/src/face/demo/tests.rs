@@ -1,5 +1,8 @@
 //! Tests of the demo university.
 
+use entity_core::Caller;
+use entity_core::engine::demo::Demo;
+use entity_core::testing::origin;
 use sea_orm::{EntityTrait, PaginatorTrait};
 
 use crate::base::university::NEWS;
@@ -39,4 +42,27 @@ async fn everybody_is_where_they_belong() {
     assert_eq!(members.unwrap(), 6 + 20 + 10 + 4);
     let tools = site_tool::Entity::find().count(&bed.db.reader).await;
     assert_eq!(tools.unwrap(), 11 + 11 + 5 + 1);
+}
+
+#[tokio::test]
+async fn what_is_wrong_in_demo_data_is_told() {
+    let bed = Testbed::demo().await;
+    let origin = origin(Caller::anonymous());
+    let poll = r#""send": "POST poll", "body": {"siteId": "biology-101", "text": "Why?"}"#;
+    for (text, told) in [
+        ("{}".to_owned(), "invalid type"),
+        (
+            format!(r#"[{{"as": "nobody", {poll}}}]"#),
+            "no `person nobody`",
+        ),
+        (
+            format!(r#"[{{"as": "student1", {poll}}}]"#),
+            "`POST poll` of the demo data, as `student1`",
+        ),
+    ] {
+        let mut unit = bed.dispatcher.atomic(&origin).await.unwrap();
+        let mut demo = Demo::of([("student1", bed.id("student1"))], []);
+        let error = demo.fill(&mut unit, &origin, &text).await.unwrap_err();
+        assert!(format!("{error:?}").contains(told), "{error:?}");
+    }
 }

@@ -191,11 +191,6 @@ impl ForumReading {
         }
     }
 
-    /// Marks `message` as read by `user`, who has not marked it.
-    pub(super) async fn insert(cx: &Context, message: &ForumMessage, user: &str) -> Result<()> {
-        db::insert(cx, &Self::of(cx, message, user)).await
-    }
-
     /// Marks messages as read by the caller. Those that are marked already stay as they are.
     pub(super) async fn mark(cx: &Context, messages: &[ForumMessage]) -> Result<()> {
         let caller = cx.user_id()?;

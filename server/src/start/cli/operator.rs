@@ -89,14 +89,7 @@ pub(super) async fn fill(app: &App, password: &str) -> Result<Option<Summary>, F
     let origin = origin("demo");
     // Nobody else writes yet, whatever time this takes.
     let dispatcher = app.dispatcher.clone().with_write_limit(None);
-    let registry = dispatcher.registry().clone();
-    let work = dispatcher.write(&origin, move |cx| {
-        let (hash, registry) = (hash.clone(), registry.clone());
-        Box::pin(async move {
-            let summary = demo::fill(cx, &hash, &registry).await?;
-            Ok((summary, Effect::Acted(Reference::collection("site"))))
-        })
-    });
+    let work = demo::fill(&dispatcher, &origin, &hash);
     let mut work = pin!(work);
     let mut seconds = 0_u32;
     loop {

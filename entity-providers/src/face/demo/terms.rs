@@ -1,20 +1,20 @@
 //! The terms of the demo university: halves of years, around now.
 
 use chrono::{Datelike as _, NaiveDate};
-use entity_core::{Context, DateTimeUtc, Demo, Error, Result, db};
+use entity_core::{Context, DateTimeUtc, Error, Result, db};
 
-use super::Term;
+use crate::people::term::Term;
 
 /// A half of a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Half {
+pub(super) struct Half {
     year: i32,
     is_second: bool,
 }
 
 impl Half {
     /// Returns the half in which `now` is.
-    pub(crate) fn of(now: DateTimeUtc) -> Self {
+    pub(super) fn of(now: DateTimeUtc) -> Self {
         Self {
             year: now.year(),
             is_second: now.month() >= 7,
@@ -22,12 +22,12 @@ impl Half {
     }
 
     /// Returns the year, as sites name it.
-    pub(crate) fn year(self) -> String {
+    pub(super) fn year(self) -> String {
         self.year.to_string()
     }
 
     /// Returns the id of the term, as sites name it.
-    pub(crate) fn id(self) -> String {
+    pub(super) fn id(self) -> String {
         let month = if self.is_second { 9 } else { 3 };
         format!("{}:{month}", self.year)
     }
@@ -73,11 +73,10 @@ impl Half {
 }
 
 /// Adds the former, the present and the next term.
-pub(super) async fn fill(cx: &Context, _demo: &Demo) -> Result<usize> {
+pub(super) async fn fill(cx: &Context) -> Result<()> {
     let present = Half::of(cx.now());
-    let halves = [present.former(), present, present.next()];
-    for half in halves {
+    for half in [present.former(), present, present.next()] {
         db::insert(cx, &half.to_term()?).await?;
     }
-    Ok(halves.len())
+    Ok(())
 }

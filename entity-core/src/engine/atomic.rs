@@ -4,7 +4,6 @@ use std::future::ready;
 
 use futures::future::BoxFuture;
 
-use crate::DateTimeUtc;
 use crate::contract::context::Context;
 use crate::contract::event::{Audit, Event};
 use crate::contract::prepare::Preparation;
@@ -95,10 +94,11 @@ impl<'d> Atomic<'d> {
 
     /// Runs `request` as if it had come at the instant `now`, and returns its reply with its events. Nobody is told of them:
     /// neither are they stored, nor is there an audit row.
+    #[cfg(feature = "sea-orm")]
     pub(crate) async fn replay(
         &mut self,
         request: &Request,
-        now: DateTimeUtc,
+        now: crate::DateTimeUtc,
     ) -> Result<(Reply, Vec<Event>)> {
         self.check()?;
         let present = std::mem::replace(&mut self.cx.now, now);

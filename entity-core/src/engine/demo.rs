@@ -287,6 +287,7 @@ mod tests {
     #[test]
     fn placeholders_stand_for_what_is_there() {
         let mut demo = Demo::of([("ada", "7")], [("Lab A", "g")]);
+        demo.now = DateTimeUtc::from_timestamp_millis(1_795_880_000_500).unwrap();
         demo.names
             .insert("sent".into(), json!({"url": "/u", "size": 5}));
         demo.names.insert("list".into(), json!(["a", "b"]));

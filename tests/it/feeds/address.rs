@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use http::header::{ACCEPT, ALLOW};
 use http::{Method, StatusCode};
 use roxmltree::Document;
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 use tests::{TestApp, both};
 
@@ -91,6 +92,21 @@ both! {
         }
         let list = owner.get("/direct/feed.json").await.json();
         assert_eq!(list["feed_collection"], json!([]));
+    }
+
+    async fn a_feed_of_what_is_gone_is_still_its_owners(app: TestApp) {
+        let owner = app.user("student1").await;
+        let made = owner.post("/direct/feed", &json!({"path": BIOLOGY})).await;
+        let path = format!("/direct/feed/{}", made.expect(StatusCode::CREATED).json()["id"].as_str().expect("an id"));
+        let gone = "UPDATE feed SET path = '/a-type-that-was-unlinked'";
+        app.service().storage.content.writer.execute_unprepared(gone).await.expect("a row");
+        owner.put(&path, &json!({"title": "Old news"})).await.expect(StatusCode::NO_CONTENT);
+        owner.put(&path, &json!({"title": " "})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(owner.get(&format!("{path}.json")).await.json()["title"], "Old news");
+        let turned = owner.post(&format!("{path}/rotate"), &json!({})).await;
+        assert!(turned.expect(StatusCode::OK).json()["addresses"].is_object());
+        owner.put(&path, &json!({"formats": ["atom"]})).await.expect(StatusCode::BAD_REQUEST);
+        owner.delete(&path).await.expect(StatusCode::NO_CONTENT);
     }
 
     async fn the_owner_sees_when_it_was_read(app: TestApp) {

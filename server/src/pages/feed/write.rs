@@ -43,14 +43,23 @@ pub(super) async fn rotate(cx: &Context, current: Feed) -> Result<Feed> {
 
 impl Feed {
     pub(super) async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        if before.is_none_or(|it| it.expires != self.expires) {
+            check_expiry(cx, self.expires)?;
+        }
+        if let Some(before) = before {
+            if self.title.trim().is_empty() {
+                self.title.clone_from(&before.title);
+            }
+            if self.formats == before.formats {
+                // Whatever has become of what it follows.
+                return Ok(());
+            }
+        }
         let formats = cx.service::<Formats>()?;
         let registry = cx.service::<Registry>()?;
         let mut address = Address::parse(&self.path, cx.base_url(), &formats)?;
         let offered = address.offered(&registry, &formats)?;
-        if before.is_none_or(|it| it.expires != self.expires) {
-            check_expiry(cx, self.expires)?;
-        }
-        let Some(before) = before else {
+        if before.is_none() {
             if !self.query.is_empty() && !address.query.is_empty() {
                 let message = "must not be given beside a query in `path`";
                 return Err(Error::field("query", message));
@@ -68,18 +77,12 @@ impl Feed {
                 let named = address.format.take().into_iter();
                 *wanted = named.filter(|it| offered.contains(&it.as_str())).collect();
             }
-            self.formats.0 = choose(wanted, &offered)?;
             self.created = cx.now();
             self.path = address.path.to_string();
             self.query = address.query;
-            return make_room(cx, &self.user_id).await;
-        };
-        if self.title.trim().is_empty() {
-            self.title.clone_from(&before.title);
+            make_room(cx, &self.user_id).await?;
         }
-        if self.formats != before.formats {
-            self.formats.0 = choose(&self.formats.0, &offered)?;
-        }
+        self.formats.0 = choose(&self.formats.0, &offered)?;
         Ok(())
     }
 

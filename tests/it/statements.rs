@@ -12,7 +12,7 @@ const SITE: &str = "biology-101";
 const COPIES: [&str; 3] = ["700001", "700002", "700003"];
 /// The parts of a site that are no rows of a type, each with its columns. The first is what is copied, and so are those
 /// with an asterisk.
-const PARTS: [(&str, &str); 4] = [
+const PARTS: [(&str, &str); 5] = [
     (
         "user_account",
         "id* eid* email* first_name last_name type is_disabled props created modified version",
@@ -23,6 +23,10 @@ const PARTS: [(&str, &str); 4] = [
     ),
     ("site_group", "id* site_id title modified"),
     ("group_member", "group_id* user_id* site_id"),
+    (
+        "invitation",
+        "id* site_id role invitee invitee_lower* invited_by created expires",
+    ),
 ];
 
 /// All lists, and all actions that answer with something of a site or of the caller.

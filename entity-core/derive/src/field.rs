@@ -12,6 +12,7 @@ use crate::children;
 use crate::choices::Words;
 use crate::names;
 use crate::people;
+pub(crate) use crate::storage::Storage;
 use crate::types::{self, last_segment, rename_all, unwrap_option};
 
 /// The maximum number of characters of a text, unless the field declares another one.
@@ -39,6 +40,8 @@ pub(crate) struct Field {
     pub(crate) is_own_site: bool,
     /// True if the id of the entity is also the id of its owner, because the entity is an account itself.
     pub(crate) is_own_owner: bool,
+    /// True if the field is read by an expression and is no part of what clients see.
+    is_unwritten: bool,
     /// The rule about who sees the field.
     pub(crate) sight: Option<Expr>,
     /// True if no two entities have the same value in the field.
@@ -71,32 +74,6 @@ pub(crate) struct Field {
     pub(crate) parent: Option<Type>,
     /// The field with the account whose name this one shows.
     pub(crate) name_of: Option<Ident>,
-}
-
-/// The storage of a field of a record.
-#[derive(Clone, Default)]
-pub(crate) enum Storage {
-    /// The field is a column, which clients see.
-    #[default]
-    Shown,
-    /// The field is a column, which clients don't see.
-    Hidden,
-    /// The field is the column with the key of the row.
-    Key,
-    /// The field is a column that the service numbers.
-    Position,
-    /// The field is read from joined tables by this expression.
-    Joined(Box<Expr>),
-    /// The field is an id that is composed of other fields by this pattern.
-    Composed(LitStr),
-    /// The field is stored in this table, one row for each group.
-    Groups(LitStr),
-    /// The field holds the answers to the questions of a rule, and is not stored.
-    Facts,
-    /// The field is a list of rows of another table: records of this type, at most so many.
-    Children(Box<Type>, usize),
-    /// The field is shown and not stored; this function computes it from the other fields, if one is named.
-    Computed(Option<Box<Expr>>),
 }
 
 /// The column that a field declares.
@@ -219,6 +196,8 @@ impl Field {
             meaning: attributes.meaning,
             words: attributes.words,
             default: attributes.default,
+            is_unwritten: matches!(attributes.storage, Storage::Joined(_))
+                && is_unwritten(&field.attrs)?,
             is_own_site: attributes.is_own_site,
             is_own_owner: attributes.is_own_owner,
             is_unique: attributes.is_unique,
@@ -237,10 +216,11 @@ impl Field {
 
     /// Returns whether clients see the field.
     pub(crate) fn is_shown(&self) -> bool {
-        !matches!(
+        let is_secret = matches!(
             self.storage,
             Storage::Hidden | Storage::Position | Storage::Facts
-        )
+        );
+        !is_secret && !self.is_unwritten
     }
 
     /// Returns the kind of the field's values, as it is written in the schema.

@@ -26,11 +26,6 @@ pub(crate) fn text(fields: &Fields, name: &str) -> Option<Option<String>> {
     }
 }
 
-/// The truth value `name`.
-pub(crate) fn flag(fields: &Fields, name: &str) -> Option<bool> {
-    fields.0.get(name)?.as_bool()
-}
-
 /// Returns the entity `id` that a field names, if the caller sees it; otherwise the error `unseen` about that field.
 pub(crate) async fn named<P: Read>(
     cx: &Context,

@@ -15,7 +15,6 @@ use chrono::TimeDelta;
 use entity_core::engine::demo::Demo;
 use entity_core::engine::{Dispatcher, Origin};
 use entity_core::reply::Effect;
-use entity_core::schema::Schema;
 use entity_core::{Context, Reference, Result, db};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
@@ -23,10 +22,10 @@ use sea_orm::{
 
 use crate::courses::announcement::MOTD_SITE;
 use crate::people::authorizer::ADMIN_SITE;
+use crate::people::site::{Site, site};
 use crate::people::user::known;
 use crate::people::user::user;
 use crate::storage::db::migrate::stand_alone;
-use crate::storage::db::site;
 use crate::talk::notification;
 
 pub use people::{Cast, Person};
@@ -54,8 +53,8 @@ pub async fn is_empty(cx: &Context) -> Result<bool> {
     let users = user::Entity::find().select_only().column(user::Column::Id);
     let user: Option<String> = cx.db()?.first(users).await?;
     let sites = site::Entity::find().filter(site::Column::Id.is_not_in([ADMIN_SITE, MOTD_SITE]));
-    let site: Option<site::Model> = cx.db()?.first(sites).await?;
-    Ok(user.is_none() && site.is_none())
+    let sites: Vec<Site> = db::load(cx, sites.limit(1)).await?;
+    Ok(user.is_none() && sites.is_empty())
 }
 
 /// Fills an empty database, and returns `None` if it is not empty. Everybody has the password of which `password_hash` is the
@@ -122,16 +121,6 @@ async fn try_to_fill(
 fn ago(cx: &Context, before: TimeDelta) -> i64 {
     let instant = cx.now().checked_sub_signed(before);
     instant.unwrap_or_else(|| cx.now()).timestamp_millis()
-}
-
-/// `rows` as they are to be written, with the columns that searches look into.
-fn folded<M, A>(rows: Vec<M>, schema: &Schema) -> Result<Vec<A>>
-where
-    M: IntoActiveModel<A>,
-    A: ActiveModelTrait,
-{
-    let rows = rows.into_iter();
-    rows.map(|it| db::folded(it, schema)).collect()
 }
 
 /// Inserts `rows` in one statement.

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::endpoint::{Call, Endpoint, Part};
-use entity_core::{Context, ErrorKind, Page, Result, Window, gate};
+use entity_core::search::Grammar;
+use entity_core::{Context, ErrorKind, Page, Result, Scope, Search, Window, db, gate};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Serialize;
 
 use crate::people::site::{Site, Sites, address};
 use crate::people::term;
 use crate::people::user::{User, is_caller};
-use crate::storage::db::{membership, site as table, site_page, site_tool};
+use crate::storage::db::{membership, site_page, site_tool};
 use crate::talk::notification::{self, Place};
 
 /// The sites of a user.
@@ -206,19 +207,13 @@ async fn sites(
     memberships: Select<membership::Entity>,
     window: Window,
 ) -> Result<Page<Site>> {
-    let ids = memberships
-        .select_only()
-        .column(membership::Column::SiteId)
-        .into_query();
-    let select = table::Entity::find()
-        .filter(table::Column::Id.in_subquery(ids))
-        .order_by_asc(table::Column::Title)
-        .order_by_asc(table::Column::Id)
-        .limit(window.limit.saturating_add(1))
-        .offset(window.start);
-    let measure = cx.measure_items(window.limit);
-    let page: Page<table::Model> = cx.db()?.select_page(&select, measure).await?;
-    gate::retain::<Sites>(cx, page.map(|it| Site::new(it, cx.base_url()))).await
+    let ids = memberships.select_only().column(membership::Column::SiteId);
+    let ids: Vec<String> = cx.db()?.select(&ids).await?;
+    let mut search = Search::part(window);
+    search.scope = Scope::Everything;
+    search.narrow(Site::FIELD.id.is_in(ids));
+    Grammar::of::<Sites>()?.complete(&mut search);
+    gate::retain::<Sites>(cx, db::list(cx, &search).await?).await
 }
 
 /// The tools by site, in the order of the pages that they are on; `news` are those with alerts.
@@ -257,7 +252,7 @@ async fn tools(
 
 /// The id and the name of the site's term. One that nobody has described is called by its id.
 fn term_of(site: &Site, titles: &BTreeMap<String, String>) -> Option<(String, String)> {
-    let own = |key: &str| site.props.get(key);
+    let own = |key: &str| site.props.0.get(key);
     let id = own("term_eid").or_else(|| own("term"))?;
     let name = titles.get(id).unwrap_or(id);
     Some((id.clone(), name.clone()))

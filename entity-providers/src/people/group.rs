@@ -2,13 +2,12 @@
 //!
 //! Whoever is in a group is a member of its site, in the role that they have there: groups give nobody a right.
 
-use entity_core::db::{self, Sql};
-use entity_core::{Context, Decision, Error, Result};
+use entity_core::{Context, Decision, Error, Result, db};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder as _,
+    ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder as _, QuerySelect as _,
 };
 
-use crate::storage::db::{group_member, site_group};
+use crate::storage::db::{group_member, membership, site_group};
 
 /// Whoever holds it changes the groups of a site and who is in them.
 pub(crate) const MANAGES_GROUPS: &str = "site.upd.grp.mbrshp";
@@ -52,26 +51,25 @@ pub(crate) async fn demand_manager(cx: &Context, site: &str) -> Result<()> {
 
 /// The ids among `users` that are not members of `site`.
 pub(crate) async fn strangers(cx: &Context, site: &str, users: &[String]) -> Result<Vec<String>> {
-    let connection = cx.db()?;
-    let mut sql = Sql::new(
-        connection.get_database_backend(),
-        "SELECT user_id FROM membership WHERE site_id = ",
-    );
-    sql.bind(site).push(" AND user_id").bind_list(users)?;
-    let members: Vec<String> = connection.scan(sql.into_statement(), db::columns).await?;
+    let named = db::among(cx, membership::Column::UserId.into_expr(), users)?;
+    let members = membership::Entity::find()
+        .select_only()
+        .column(membership::Column::UserId)
+        .filter(membership::Column::SiteId.eq(site))
+        .filter(named);
+    let members: Vec<String> = cx.db()?.select(&members).await?;
     let strangers = users.iter().filter(|it| !members.contains(it));
     Ok(strangers.cloned().collect())
 }
 
 /// One of `groups` that is no group of `site`, if there is one.
 pub(crate) async fn unknown(cx: &Context, site: &str, groups: &[String]) -> Result<Option<String>> {
-    let connection = cx.db()?;
-    let mut sql = Sql::new(
-        connection.get_database_backend(),
-        "SELECT id FROM site_group WHERE site_id = ",
-    );
-    sql.bind(site).push(" AND id").bind_list(groups)?;
-    let known: Vec<String> = connection.rows(sql.into_statement(), db::columns).await?;
+    let known = site_group::Entity::find()
+        .select_only()
+        .column(site_group::Column::Id)
+        .filter(site_group::Column::SiteId.eq(site))
+        .filter(db::among(cx, site_group::Column::Id.into_expr(), groups)?);
+    let known: Vec<String> = cx.db()?.select(&known).await?;
     Ok(groups.iter().find(|it| !known.contains(it)).cloned())
 }
 

@@ -6,35 +6,51 @@
 //! The permissions that the role takes are asked again at acceptance, of whoever invited.
 
 mod link;
-mod names;
-mod query;
 #[cfg(test)]
 mod tests;
 mod write;
 
 use std::fmt;
 
-use entity_core::db::Counted;
+use entity_core::db::{self, Secret, Sight};
 use entity_core::{
-    Access, Action, Actions, Answers, Audience, Context, Create, DateTimeUtc, Delete, Entity, List,
-    Need, Notice, Operation, Page, Permit, Provider, Read, Result, Search, Verb, Version, gate,
+    Access, Action, Actions, Answers, Audience, Context, Create, DateTimeUtc, Entity, Need, Notice,
+    Result, Verb, Version, standard,
 };
+use sea_orm::EntityTrait as _;
 use serde::{Deserialize, Serialize};
 
-use crate::people::membership::{self, MANAGES_MEMBERS};
+use crate::people::membership::MANAGES_MEMBERS;
 
-pub(crate) use query::in_site;
 pub use write::{EXPIRY, sweep};
 pub(crate) use write::{Invited, end, invite};
 
 /// Most characters of the name of somebody who is invited.
 const MOST_INVITEE: usize = 254;
 
-/// The provider of invitations.
-#[derive(Clone, Copy, Debug)]
-pub struct Invitations;
+const ACCESS: Access = Access {
+    read: Need::Session,
+    create: Need::Site(MANAGES_MEMBERS),
+    update: Need::Superuser,
+    delete: Need::Site(MANAGES_MEMBERS),
+};
 
-entity_core::register!(Invitations);
+const SIGHT: Sight = Sight::All(&[
+    Sight::Until("expires"),
+    Sight::Any(&[Sight::Holds(MANAGES_MEMBERS), Sight::Sql(IS_OWN)]),
+]);
+
+/// The condition that an invitation is to the caller: to the internal id, the external id or the verified e-mail address,
+/// and to a name that names nobody else.
+const IS_OWN: &str = "(this.invitee_lower IN (\
+        SELECT lower(a.eid) FROM user_account a WHERE a.id = {caller} \
+        UNION ALL SELECT lower(a.email) FROM user_account a WHERE a.id = {caller} AND a.is_email_verified \
+        AND NOT EXISTS (SELECT 1 FROM user_account o WHERE lower(o.eid) = lower(a.email) AND o.id <> a.id) \
+        AND NOT EXISTS (SELECT 1 FROM user_account o WHERE o.id = lower(a.email) AND o.id <> a.id) \
+        AND NOT EXISTS (SELECT 1 FROM user_account o \
+        WHERE lower(o.email) = lower(a.email) AND o.is_email_verified AND o.id <> a.id)) \
+    OR (this.invitee_lower = lower({caller}) AND this.invitee = {caller} \
+        AND NOT EXISTS (SELECT 1 FROM user_account o WHERE lower(o.eid) = lower({caller}) AND o.id <> {caller})))";
 
 /// The kind of the event that somebody is invited.
 const SENT: &str = "invitation.sent";
@@ -46,48 +62,71 @@ entity_core::register_notice!(Notice {
 });
 
 /// Somebody is asked to become a member of a site.
-#[derive(Clone, PartialEq, Eq, Serialize, Entity)]
+#[standard(facts)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(prefix = "invitation", table = "invitation", access = ACCESS, sight = SIGHT, unarchived)]
+#[entity(join = "site s ON s.id = this.site_id")]
 #[entity(version = Self::to_version, told_once = Self::tells_link)]
+#[entity(verbs(read, list, delete), order = "created_desc,id", own = "")]
 pub struct Invitation {
     /// The id.
-    #[entity(id, column)]
+    #[entity(id)]
     pub id: String,
     /// The title of the site, and to whom the invitation is.
-    #[entity(title)]
+    #[entity(title, computed = Self::to_title)]
     pub title: String,
     /// The site.
-    #[entity(site, required, on_create, column)]
+    #[entity(site, required)]
     pub site_id: String,
     /// The title of the site.
+    #[entity(sql = "s.title")]
     pub site_title: String,
     /// The role that whoever accepts it gets; without one, that of those who join by themselves.
-    #[entity(on_create, max = 99, column = "role", label = "Role", offered = "role")]
+    #[entity(
+        on_create,
+        optional,
+        max = 99,
+        column = "role",
+        label = "Role",
+        offered = "role"
+    )]
     pub member_role: String,
     /// To whom it is: an internal or external id, or an e-mail address that only one account has.
-    #[entity(required, on_create, max = 254, column, label = "Invited")]
+    #[entity(required, on_create, max = 254, label = "Invited")]
     #[entity(hint = "A user name or an e-mail address.")]
     pub invitee: String,
     /// The internal id of who invited.
-    #[entity(column = "invited_by", label = "Invited by")]
+    #[entity(owner, references = "user", label = "Invited by")]
     pub invited_by: String,
     /// The name of who invited.
+    #[entity(name_of = invited_by)]
     pub invited_by_display_name: String,
     /// When it was made.
-    #[entity(column, label = "Made")]
+    #[entity(read_only, label = "Made")]
     pub created: DateTimeUtc,
     /// When it ends by itself.
-    #[entity(column, label = "Ends")]
+    #[entity(read_only, label = "Ends")]
     pub expires: DateTimeUtc,
     /// The address at which whoever is logged in may accept it. Told only in the answer that makes it, and never again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[entity(address)]
+    #[entity(address, computed)]
     pub link: Option<String>,
+    /// To whom it is, in small letters: a site invites each name once.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub invitee_lower: String,
+    /// The hash of the secret in the link, once there is one.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub secret_hash: Secret,
     /// True if it is to the caller.
     #[serde(skip)]
-    #[entity(skip)]
-    pub(crate) is_own: bool,
+    #[entity(sql = IS_OWN)]
+    pub is_own: bool,
 }
+
+entity_core::register!(Invitation);
 
 /// Leaves out the link, and to whom it is.
 impl fmt::Debug for Invitation {
@@ -107,6 +146,10 @@ impl Invitation {
     fn to_version(&self) -> Version {
         Version::of(&(&self.id, &self.site_title, &self.invited_by_display_name))
     }
+
+    fn to_title(&self, _cx: &Context) -> String {
+        format!("{} ({})", self.site_title, self.invitee)
+    }
 }
 
 /// The fields that a client sends to invite somebody.
@@ -118,77 +161,19 @@ pub struct Draft {
     member_role: Option<String>,
 }
 
-impl Provider for Invitations {
-    type Entity = Invitation;
-    const PREFIX: &'static str = "invitation";
-    const OWN: Option<&'static str> = Some("");
-    const ACCESS: Access = Access {
-        read: Need::Session,
-        create: Need::Site(MANAGES_MEMBERS),
-        update: Need::Superuser,
-        delete: Need::Session,
-    };
-    const COUNTED: &'static [Counted] = &[Counted::new("invitation", &["role", "invitee"])
-        .owned_by("invited_by")
-        .within("site_id")];
-
-    async fn permits(
-        cx: &Context,
-        invitation: &Invitation,
-        operation: Operation,
-    ) -> Result<Permit> {
-        let site = invitation.site_id.as_str();
-        let manages = gate::holds(cx, MANAGES_MEMBERS, site).await?;
-        Ok(match (operation, manages) {
-            (Operation::Create, true) => {
-                membership::may_give(cx, site, &invitation.member_role).await?
-            }
-            (Operation::Read | Operation::Delete, true) => Permit::Allowed,
-            (Operation::Read, false) if invitation.is_own => Permit::Allowed,
-            (Operation::Read, false) => Permit::Hidden,
-            _ => Permit::Forbidden,
-        })
-    }
-}
-
-impl Read for Invitations {
-    async fn read(cx: &Context, id: &str) -> Result<Option<Invitation>> {
-        query::one(cx, id).await
-    }
-}
-
-impl List for Invitations {
-    const ORDER: &'static str = "created_desc,id";
-
-    /// The invitations of the caller, and those to sites whose members the caller manages.
-    async fn list(cx: &Context, search: &Search) -> Result<Page<Invitation>> {
-        query::list(cx, search).await
-    }
-
-    async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
-        query::count(cx, search).await.map(Some)
-    }
-}
-
-impl Create for Invitations {
+impl Create for Invitation {
     type Draft = Draft;
 
     fn site(draft: &Draft) -> Option<&str> {
         Some(&draft.site_id)
     }
 
-    async fn create(cx: &Context, draft: Draft) -> Result<Invitation> {
+    async fn create(cx: &Context, draft: Draft) -> Result<Self> {
         write::create(cx, draft).await
     }
 }
 
-impl Delete for Invitations {
-    async fn delete(cx: &Context, current: Invitation) -> Result<()> {
-        end(cx, &current.id).await.map(|_was_there| ())
-    }
-}
-
-impl Actions for Invitations {
+impl Actions for Invitation {
     fn actions() -> Vec<Action<Self>> {
         let (post, session) = (Verb::Post, Need::Session);
         let mut actions = vec![
@@ -200,12 +185,12 @@ impl Actions for Invitations {
                 "Makes the caller, to whom the invitation is, a member of the site. It is refused with 409 if \
                  whoever invited may not give this role any more.",
             )
-            .offered_if(|it: &Invitation| it.is_own)
+            .offered_if(|it: &Self| it.is_own)
             .answers(Answers::Nothing),
             Action::on_entity(post, "decline", session, |cx, invitation, _arguments| {
                 Box::pin(write::decline(cx, invitation))
             })
-            .offered_if(|it: &Invitation| it.is_own)
+            .offered_if(|it: &Self| it.is_own)
             .done("You have declined the invitation.")
             .doc("Ends the invitation, which is to the caller.")
             .answers(Answers::Nothing),
@@ -213,4 +198,11 @@ impl Actions for Invitations {
         actions.extend(link::actions());
         actions
     }
+}
+
+/// Returns the invitation `id` to the site `site`, whoever asks, unless it is over.
+pub(crate) async fn in_site(cx: &Context, id: &str, site: &str) -> Result<Option<Invitation>> {
+    let found = db::load(cx, invitation::Entity::find_by_id(id)).await?;
+    let mut found = found.into_iter();
+    Ok(found.find(|it: &Invitation| it.site_id == site && it.expires > cx.now()))
 }

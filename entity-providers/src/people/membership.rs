@@ -39,7 +39,7 @@ use self::wanted::Wanted;
 pub(crate) use self::join::{admit, become_member, is_member};
 pub(crate) use self::named::{active_members, members_named};
 pub(crate) use self::of_group::put_into as put_into_group;
-pub(crate) use self::rules::{MANAGES_MEMBERS, may_give, may_make_as};
+pub(crate) use self::rules::{MANAGES_MEMBERS, may_make_as};
 pub(crate) use self::write::given_role;
 
 /// The provider of memberships.

@@ -16,17 +16,19 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use entity_core::db::Counted;
 use entity_core::db::archive::Archived;
+use entity_core::db::{self, Counted};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Access, Action, Actions, Content, Context, Create, Delete, Entity, FeedEntry, Fields, List,
-    Need, Operation, Page, Permit, Provider, Read, Result, Search, Update, Version, gate,
+    Need, Operation, Page, Permit, Provider, Read, Result, Search, Update, Version, gate, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
 
+use crate::base::fields::Properties;
+use crate::base::html::escape;
 use crate::people::authorizer;
-use crate::storage::db::site as table;
 
 pub(crate) use id::claim_ids;
 pub use parts::{Group, Owner, PageReference};
@@ -67,199 +69,184 @@ const GROUP: Counted = Counted::new("site_group", &["title", "description"]).wit
     clippy::struct_excessive_bools,
     reason = "these are the fields that clients read"
 )]
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(version)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(version = Self::to_version, feed = Self::to_feed, icon = "home")]
+#[entity(table = "site", version = Self::to_version, feed = Self::to_feed, icon = "home")]
+#[entity(check = Self::check)]
 pub struct Site {
     /// The id. Whoever creates a site may choose it.
-    #[entity(id, site, on_create, max = 99, column)]
+    #[entity(id, site, on_create, max = 99)]
     #[entity(hint = "A short word for addresses, such as biology-101, which never changes.")]
     pub id: String,
     /// The title.
-    #[entity(title, required, writable, search, max = 99, column)]
+    #[entity(title, search, max = 99)]
     pub title: String,
     /// `course`, `project`, or nothing.
-    #[entity(on_create, max = 99, column, choices("course" = "Course", "project" = "Project"))]
+    #[entity(on_create, max = 99, choices("course" = "Course", "project" = "Project"))]
     #[entity(label = "Kind")]
     pub r#type: Option<String>,
     /// The description.
-    #[entity(writable, content, html, column)]
+    #[entity(content, html)]
     pub description: Option<String>,
     /// One plain line about it.
-    #[entity(
-        writable,
-        search,
-        max = 400,
-        column = "short_description",
-        label = "In short",
-        fact
-    )]
+    #[entity(search, max = 400, label = "In short", fact)]
     pub short_description: Option<String>,
     /// The description once more.
-    #[entity(for_programs)]
+    #[entity(computed = |it, _| it.description.clone(), for_programs)]
     pub html_description: Option<String>,
     /// One line about it, as HTML.
-    #[entity(for_programs)]
+    #[entity(computed = |it, _| it.short_description.as_deref().map(escape), for_programs)]
     pub html_short_description: Option<String>,
     /// Whom to ask.
-    #[entity(writable, max = 200, label = "Whom to ask", fact = "Questions: {}")]
+    #[entity(uncompared, max = 200, label = "Whom to ask", fact = "Questions: {}")]
     pub contact_name: Option<String>,
     /// How to reach whom to ask.
-    #[entity(writable, email, max = 254, label = "E-mail for questions")]
+    #[entity(uncompared, email, max = 254, label = "E-mail for questions")]
     pub contact_email: Option<String>,
     /// True if users may join by themselves.
-    #[entity(writable, column = "is_joinable", label = "Open to join")]
+    #[entity(column = "is_joinable", label = "Open to join")]
     pub joinable: bool,
     /// The role of those who join by themselves.
-    #[entity(writable, max = 99, label = "Role of those who join", offered = "role")]
+    #[entity(
+        uncompared,
+        max = 99,
+        label = "Role of those who join",
+        offered = "role"
+    )]
     pub joiner_role: Option<String>,
     /// The role of those who look after it.
-    #[entity(for_programs)]
+    #[entity(computed = |it, _| maintain_role(it.r#type.as_deref()).to_owned(), for_programs)]
     pub maintain_role: String,
     /// The internal id of the user whom it belongs to.
-    #[entity(references = "user", for_programs)]
+    #[entity(
+        column = "owner_id",
+        read_only,
+        uncompared,
+        references = "user",
+        for_programs
+    )]
     pub owner: Option<String>,
     /// The user whom it belongs to.
-    #[entity(for_programs)]
+    #[entity(computed, for_programs)]
     pub site_owner: Owner,
     /// `term` and `term_eid`, where it belongs to a term.
-    #[entity(kind = Object, writable, for_programs)]
-    pub props: BTreeMap<String, String>,
+    #[entity(kind = Object, writable, sent = BTreeMap<String, String>)]
+    #[entity(computed = Self::to_props, for_programs)]
+    pub props: Properties,
     /// The group of the student system that fills it.
-    #[entity(for_programs)]
+    #[entity(read_only, uncompared, for_programs)]
     pub provider_group_id: Option<String>,
     /// True if its members may come in.
     #[entity(
-        writable,
         column = "is_published",
         default = "true",
         label = "Open to its members"
     )]
     pub published: bool,
     /// True if strangers may look at it.
-    #[entity(writable, column = "is_pub_view", label = "Open to the public")]
+    #[entity(column = "is_pub_view", label = "Open to the public")]
     pub pub_view: bool,
     /// Its look.
-    #[entity(writable, max = 99, for_programs)]
+    #[entity(uncompared, max = 99, for_programs)]
     pub skin: Option<String>,
     /// The address of its icon.
-    #[entity(for_programs)]
+    #[entity(read_only, uncompared, for_programs)]
     pub icon_url: Option<String>,
     /// The address of its icon, absolute.
-    #[entity(for_programs)]
+    #[entity(computed = Self::to_icon_url_full, for_programs)]
     pub icon_url_full: Option<String>,
     /// Nothing.
-    #[entity(for_programs)]
+    #[entity(computed, for_programs)]
     pub info_url: Option<String>,
     /// Nothing.
-    #[entity(for_programs)]
+    #[entity(computed, for_programs)]
     pub info_url_full: Option<String>,
     /// The reference.
-    #[entity(for_programs)]
+    #[entity(computed = |it, _| format!("/site/{}", it.id), for_programs)]
     pub reference: String,
     /// When it last changed.
-    #[entity(for_programs)]
+    #[entity(computed = |it, _| it.modified_date, for_programs)]
     pub last_modified: Millis,
     /// When it came into being.
-    #[entity(for_programs, label = "Created")]
+    #[entity(
+        column = "created",
+        read_only,
+        uncompared,
+        for_programs,
+        label = "Created"
+    )]
     pub created_date: Millis,
     /// When it came into being.
-    #[entity(for_programs)]
+    #[entity(computed = |it, _| it.created_date.0.into(), for_programs)]
     pub created_time: Moment,
     /// When it last changed.
-    #[entity(for_programs, label = "Last changed")]
+    #[entity(
+        column = "modified",
+        read_only,
+        uncompared,
+        for_programs,
+        label = "Last changed"
+    )]
     pub modified_date: Millis,
     /// When it last changed.
-    #[entity(for_programs)]
+    #[entity(computed = |it, _| it.modified_date.0.into(), for_programs)]
     pub modified_time: Moment,
     /// Always false.
-    #[entity(for_programs)]
+    #[entity(computed, for_programs)]
     pub softly_deleted: bool,
     /// Nothing.
-    #[entity(for_programs)]
+    #[entity(computed, for_programs)]
     pub softly_deleted_date: Option<Millis>,
     /// Always false.
-    #[entity(for_programs)]
+    #[entity(computed, for_programs)]
     pub empty: bool,
     /// Always false.
-    #[entity(for_programs)]
+    #[entity(computed, for_programs)]
     pub active_edit: bool,
     /// True if somebody put the pages in order: always true.
-    #[entity(for_programs)]
+    #[entity(computed = |_, _| true, for_programs)]
     pub custom_page_ordered: bool,
     /// The roles that members may have.
-    #[entity(label = "Roles")]
+    #[entity(computed, label = "Roles")]
     pub user_roles: Vec<String>,
     /// The groups, for those who may visit the site; in lists there are none.
-    #[entity(label = "Groups")]
+    #[entity(computed, label = "Groups")]
     pub site_groups: Vec<Group>,
     /// The pages, in order.
-    #[entity(for_programs, label = "Pages")]
+    #[entity(computed, for_programs, label = "Pages")]
     pub site_pages: Vec<PageReference>,
+    /// The year or number of its term, digits only.
     #[serde(skip)]
-    #[entity(skip)]
-    pub(crate) row_version: i64,
+    #[entity(hidden)]
+    pub term: Option<String>,
+    /// The external id of its term.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub term_eid: Option<String>,
 }
 
 impl Site {
-    /// The site in `row`, for a service at `base_url`; its parts are added by [`parts::complete`].
-    pub(crate) fn new(row: table::Model, base_url: &str) -> Self {
-        let created = crate::storage::db::instant(row.created);
-        let modified = crate::storage::db::instant(row.modified);
-        let props = [("term", row.term), ("term_eid", row.term_eid)];
-        Self {
-            html_description: row.description.clone(),
-            html_short_description: row
-                .short_description
-                .as_deref()
-                .map(crate::base::html::escape),
-            maintain_role: maintain_role(row.r#type.as_deref()).to_owned(),
-            site_owner: Owner::default(),
-            props: props
-                .into_iter()
-                .filter_map(|(key, text)| Some((key.to_owned(), text?)))
-                .collect(),
-            icon_url_full: row.icon_url.as_ref().map(|it| absolute(it, base_url)),
-            info_url: None,
-            info_url_full: None,
-            reference: format!("/site/{}", row.id),
-            last_modified: Millis(modified),
-            created_date: Millis(created),
-            created_time: created.into(),
-            modified_date: Millis(modified),
-            modified_time: modified.into(),
-            softly_deleted: false,
-            softly_deleted_date: None,
-            empty: false,
-            active_edit: false,
-            custom_page_ordered: true,
-            user_roles: Vec::new(),
-            site_groups: Vec::new(),
-            site_pages: Vec::new(),
-            row_version: row.version,
-            id: row.id,
-            title: row.title,
-            r#type: row.r#type,
-            description: row.description,
-            short_description: row.short_description,
-            contact_name: row.contact_name,
-            contact_email: row.contact_email,
-            joinable: row.is_joinable,
-            joiner_role: row.joiner_role,
-            owner: row.owner_id,
-            provider_group_id: row.provider_group_id,
-            published: row.is_published,
-            pub_view: row.is_pub_view,
-            skin: row.skin,
-            icon_url: row.icon_url,
-        }
+    fn to_props(&self, _cx: &Context) -> Properties {
+        let props = [("term", &self.term), ("term_eid", &self.term_eid)];
+        let props = props.into_iter();
+        let props = props.filter_map(|(key, text)| Some((key.to_owned(), text.clone()?)));
+        Properties(props.collect())
+    }
+
+    fn to_icon_url_full(&self, cx: &Context) -> Option<String> {
+        let url = self.icon_url.as_ref()?;
+        Some(match url.starts_with('/') {
+            true => format!("{}{url}", cx.base_url()),
+            false => url.clone(),
+        })
     }
 
     /// Besides the site itself, what comes from other tables may change.
     fn to_version(&self) -> Version {
         Version::of(&(
             &self.id,
-            self.row_version,
+            self.version,
             &self.site_owner,
             &self.user_roles,
             &self.site_groups,
@@ -290,13 +277,6 @@ pub fn joiner_role(kind: Option<&str>) -> &'static str {
     match kind {
         Some("course" | "lti") => "Student",
         _ => "access",
-    }
-}
-
-fn absolute(url: &str, base_url: &str) -> String {
-    match url.starts_with('/') {
-        true => format!("{base_url}{url}"),
-        false => url.to_owned(),
     }
 }
 
@@ -337,22 +317,28 @@ impl Read for Sites {
     }
 
     async fn read_many(cx: &Context, ids: &[String]) -> Result<Vec<Site>> {
-        list::by_ids(cx, ids).await
+        let named = site::Entity::find().filter(site::Column::Id.is_in(ids));
+        let mut sites = db::load(cx, named).await?;
+        parts::complete(cx, &mut sites).await?;
+        Ok(sites)
     }
 }
 
 /// The site `id` with all its parts, whoever asks.
 pub async fn find(cx: &Context, id: &str) -> Result<Option<Site>> {
-    use sea_orm::EntityTrait;
-    let row: Option<table::Model> = cx.db()?.first(table::Entity::find_by_id(id)).await?;
-    let Some(row) = row else {
+    let mut sites: Vec<Site> = db::load(cx, site::Entity::find_by_id(id)).await?;
+    parts::complete(cx, &mut sites).await?;
+    let Some(mut site) = sites.pop() else {
         return Ok(None);
     };
-    let mut sites = [Site::new(row, cx.base_url())];
-    parts::complete(cx, &mut sites).await?;
-    let [mut site] = sites;
     site.site_groups = parts::groups(cx, id).await?;
     Ok(Some(site))
+}
+
+/// Returns the title of the site `id`, whoever asks.
+pub(crate) async fn title(cx: &Context, id: &str) -> Result<Option<String>> {
+    let titles = site::Entity::find_by_id(id).select_only();
+    cx.db()?.first(titles.column(site::Column::Title)).await
 }
 
 impl List for Sites {
@@ -385,7 +371,7 @@ impl Create for Sites {
     }
 
     async fn create(cx: &Context, draft: Fields) -> Result<Site> {
-        write::create(cx, &draft).await
+        write::create(cx, draft).await
     }
 }
 
@@ -393,13 +379,13 @@ impl Update for Sites {
     type Changes = Fields;
 
     async fn update(cx: &Context, current: Site, changes: Fields) -> Result<Site> {
-        write::update(cx, &current, &changes).await
+        write::update(cx, current, changes).await
     }
 }
 
 impl Delete for Sites {
     async fn delete(cx: &Context, current: Site) -> Result<()> {
-        write::delete(cx, &current).await
+        write::delete(cx, current).await
     }
 }
 

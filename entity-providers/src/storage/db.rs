@@ -18,11 +18,9 @@ mod watch;
 pub mod authorization_epoch;
 pub mod demo_password;
 pub mod group_member;
-pub mod invitation;
 pub mod membership;
 pub mod offline;
 pub mod realm_grant;
-pub mod site;
 pub mod site_group;
 pub mod site_likeness;
 pub mod site_page;
@@ -40,8 +38,3 @@ pub(crate) use tables::PARENTS;
 pub use tables::ensure_tables;
 pub use type_migrations::run_again;
 pub use usage::{count_tables, mend_usage, miscounted};
-
-/// The instant that a column holds in milliseconds.
-pub(crate) fn instant(millis: i64) -> entity_core::DateTimeUtc {
-    entity_core::DateTimeUtc::from_timestamp_millis(millis).unwrap_or_default()
-}

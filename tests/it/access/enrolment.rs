@@ -1,8 +1,10 @@
 //! Memberships and invitations that are asked for.
 
-use entity_core::token;
+use entity_core::db::Secret;
+use entity_core::{DateTimeUtc, token};
+use entity_providers::people::invitation::Invitation;
+use entity_providers::storage::db::group_member;
 use entity_providers::storage::db::membership::{self, Origin};
-use entity_providers::storage::db::{group_member, invitation};
 
 use super::rows::Rows;
 use super::subject::Subject;
@@ -119,10 +121,10 @@ impl World {
         };
         let id = format!("{site}-invitation");
         if state != "unknown" {
-            rows.invitations.push(invitation::Model {
+            rows.invitations.push(Invitation {
                 id: id.clone(),
                 site_id: site.clone(),
-                role: if kind == "course" {
+                member_role: if kind == "course" {
                     "Student"
                 } else {
                     "access"
@@ -131,9 +133,10 @@ impl World {
                 invitee_lower: invitee.clone(),
                 invitee,
                 invited_by: self.people[host].id.clone(),
-                created: MADE,
-                expires: MADE + 30 * DAY,
-                secret_hash: Some(token::hash(&id)),
+                created: DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"),
+                expires: DateTimeUtc::from_timestamp_millis(MADE + 30 * DAY).expect("an instant"),
+                secret_hash: Secret::new(token::hash(&id)),
+                ..Invitation::default()
             });
         }
         self.store(rows).await;

@@ -1,8 +1,7 @@
 //! Rows of every type, and how they get into the database.
 
 use entity_core::db::Record;
-use entity_core::schema::Schema;
-use entity_core::{Context, Entity as _, Result, db};
+use entity_core::{Context, Result, db};
 use entity_providers::courses::announcement::Announcement;
 use entity_providers::courses::assignment::{Assignment, Submission};
 use entity_providers::courses::calendar::CalendarEvent;
@@ -11,12 +10,13 @@ use entity_providers::courses::lessons::{Lesson, LessonItem, LessonProgress};
 use entity_providers::courses::syllabus::SyllabusItem;
 use entity_providers::courses::syllabus::redirect::SyllabusRedirect;
 use entity_providers::courses::task::Task;
+use entity_providers::people::invitation::Invitation;
 use entity_providers::people::session_event::SessionEvent;
 use entity_providers::people::site::Site;
 use entity_providers::people::term::Term;
 use entity_providers::people::user::{User, user};
 use entity_providers::storage::db::{
-    group_member, invitation, membership, realm_grant, site, site_group, site_page, site_tool,
+    group_member, membership, realm_grant, site_group, site_page, site_tool,
 };
 use entity_providers::talk::conversations::{
     self, Topic, TopicComment, TopicMark, TopicPost, TopicTag,
@@ -35,13 +35,13 @@ use super::quiz::Paper;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     pub(super) users: Vec<User>,
-    pub(super) sites: Vec<site::Model>,
+    pub(super) sites: Vec<Site>,
     pub(super) pages: Vec<site_page::Model>,
     pub(super) tools: Vec<site_tool::Model>,
     pub(super) groups: Vec<site_group::Model>,
     pub(super) group_members: Vec<group_member::Model>,
     pub(super) members: Vec<membership::Model>,
-    pub(super) invitations: Vec<invitation::Model>,
+    pub(super) invitations: Vec<Invitation>,
     pub(super) grants: Vec<realm_grant::Model>,
     pub(super) announcements: Vec<Announcement>,
     pub(super) events: Vec<CalendarEvent>,
@@ -82,13 +82,13 @@ impl Rows {
             ..it
         });
         records(cx, &users.collect::<Vec<_>>()).await?;
-        insert(cx, folded(self.sites, Site::schema())?).await?;
+        records(cx, &self.sites).await?;
         insert(cx, self.pages).await?;
         insert(cx, self.tools).await?;
         insert(cx, self.groups).await?;
         insert(cx, self.group_members).await?;
         insert(cx, self.members).await?;
-        insert(cx, self.invitations).await?;
+        records(cx, &self.invitations).await?;
         insert(cx, self.grants).await?;
         records(cx, &self.announcements).await?;
         records(cx, &self.terms).await?;
@@ -143,16 +143,6 @@ async fn records<T: Record>(cx: &Context, records: &[T]) -> Result<()> {
         db::insert(cx, record).await?;
     }
     Ok(())
-}
-
-/// `rows` with the columns that searches look into.
-fn folded<M, A>(rows: Vec<M>, schema: &Schema) -> Result<Vec<A>>
-where
-    M: IntoActiveModel<A>,
-    A: ActiveModelTrait,
-{
-    let rows = rows.into_iter();
-    rows.map(|it| db::folded(it, schema)).collect()
 }
 
 async fn insert<M, A>(cx: &Context, rows: Vec<M>) -> Result<()>

@@ -10,10 +10,9 @@ use entity_core::engine::{Origin, Reading};
 use entity_core::reply::Effect;
 use entity_core::wire::Millis;
 use entity_core::{Caller as Who, DateTimeUtc, Reference};
+use entity_providers::people::site::Site;
 use entity_providers::people::user::User;
-use entity_providers::storage::db::{
-    group_member, membership, site, site_group, site_page, site_tool,
-};
+use entity_providers::storage::db::{group_member, membership, site_group, site_page, site_tool};
 use http::StatusCode;
 use serde_json::json;
 use tests::app::PASSWORD;
@@ -197,30 +196,20 @@ impl World {
     /// Adds a site of this kind with its members, a page and a tool. Its id is the word that nothing else has.
     pub(super) fn plan_site(&self, kind: &str, rows: &mut Rows) -> String {
         let id = self.new_marker();
+        let made = Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"));
         let is_project = matches!(kind, "project" | "joinable" | "hidden-joinable");
-        rows.sites.push(site::Model {
+        rows.sites.push(Site {
             id: id.clone(),
             title: id.clone(),
             r#type: Some(if is_project { "project" } else { "course" }.to_owned()),
-            short_description: None,
-            description: None,
-            contact_name: None,
-            contact_email: None,
-            is_published: !kind.starts_with("hidden"),
-            is_pub_view: kind == "open",
-            is_joinable: kind.ends_with("joinable"),
+            published: !kind.starts_with("hidden"),
+            pub_view: kind == "open",
+            joinable: kind.ends_with("joinable"),
             joiner_role: Some(if is_project { "access" } else { "Student" }.to_owned()),
-            skin: None,
-            icon_url: None,
-            owner_id: None,
-            term: None,
-            term_eid: None,
-            provider_group_id: None,
-            created: MADE,
-            modified: MADE,
+            created_date: made,
+            modified_date: made,
             version: 1,
-            title_folded: None,
-            short_description_folded: None,
+            ..Site::default()
         });
         rows.pages.push(site_page::Model {
             id: format!("{id}-page"),

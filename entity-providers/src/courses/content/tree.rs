@@ -11,7 +11,7 @@ use sea_orm::{
 use super::content_item::{self, Column};
 use super::path::{self, MAX_DEPTH, MAX_PATH};
 use super::{ContentItem, FOLDER, quota};
-use crate::storage::db::site;
+use crate::people::site;
 
 /// The end of time, for what is never retracted.
 const NEVER: i64 = i64::MAX;
@@ -213,11 +213,10 @@ pub(super) async fn root(cx: &Context, site: &str) -> Result<ContentItem> {
     if let Some(found) = found {
         return Ok(found);
     }
-    let titles = site::Entity::find_by_id(site).select_only();
-    let titles: Vec<String> = cx.db()?.select(&titles.column(site::Column::Title)).await?;
+    let title = site::title(cx, site).await?;
     let mut folder = ContentItem {
         id: cx.new_id(),
-        title: titles.into_iter().next().ok_or_else(Error::not_found)?,
+        title: title.ok_or_else(Error::not_found)?,
         media_type: FOLDER.to_owned(),
         author_id: cx.user_id()?.to_owned(),
         site_id: site.to_owned(),

@@ -1,19 +1,18 @@
 //! The sites of the demo university: two courses, a project and a public one, with pages, tools, groups and members.
 
 use chrono::TimeDelta;
-use entity_core::{Context, Entity as _, Result};
+use entity_core::wire::Millis;
+use entity_core::{Context, Result, db};
 
 use super::people::{Cast, Person};
 use super::terms::Half;
-use super::{ago, folded, insert};
+use super::{ago, insert};
 use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B, NEWS};
 use crate::people::authorizer::ADMIN_SITE;
-use crate::people::invitation::EXPIRY;
+use crate::people::invitation::{EXPIRY, Invitation};
 use crate::people::site::Site;
 use crate::people::site::claim_ids;
-use crate::storage::db::{
-    group_member, invitation, membership, site, site_group, site_page, site_tool,
-};
+use crate::storage::db::{group_member, membership, site_group, site_page, site_tool};
 
 /// A page with one tool: title and tool.
 type Page = (&'static str, &'static str);
@@ -115,7 +114,7 @@ pub(super) async fn fill(
         .map(|plan| plan.site(cx, cast))
         .collect::<Result<Vec<_>>>()?;
     let ids: Vec<_> = sites.iter().map(|it| it.id.clone()).collect();
-    insert(cx, folded(sites, Site::schema())?).await?;
+    db::insert_many(cx, &sites).await?;
     claim_ids(cx, &ids).await?;
     let (mut pages, mut tools) = (Vec::new(), Vec::new());
     for plan in &PLANS {
@@ -124,17 +123,17 @@ pub(super) async fn fill(
     insert(cx, pages).await?;
     insert(cx, tools).await?;
     insert(cx, members(cx, cast)?).await?;
-    insert(cx, invitations(cx, cast)?).await?;
+    db::insert_many(cx, &invitations(cx, cast)?).await?;
     Ok((ids, fill_groups(cx, cast).await?))
 }
 
 impl Plan {
-    fn site(&self, cx: &Context, cast: &Cast) -> Result<site::Model> {
+    fn site(&self, cx: &Context, cast: &Cast) -> Result<Site> {
         let owner = cast.person(self.owner)?;
-        let created = ago(cx, TimeDelta::days(50));
+        let created = Millis(cx.now() - TimeDelta::days(50));
         let is_course = self.kind == "course";
         let half = Half::of(cx.now());
-        Ok(site::Model {
+        Ok(Site {
             id: self.id.to_owned(),
             title: self.title.to_owned(),
             r#type: Some(self.kind.to_owned()),
@@ -142,21 +141,17 @@ impl Plan {
             description: Some(self.description.to_owned()),
             contact_name: Some(owner.name.clone()),
             contact_email: Some(format!("{}@example.edu", owner.eid)),
-            is_published: true,
-            is_pub_view: self.is_pub_view,
-            is_joinable: self.is_joinable,
+            published: true,
+            pub_view: self.is_pub_view,
+            joinable: self.is_joinable,
             joiner_role: Some(self.joiner_role.to_owned()),
-            skin: None,
-            icon_url: None,
-            owner_id: Some(owner.id.clone()),
+            owner: Some(owner.id.clone()),
             term: is_course.then(|| half.year()),
             term_eid: is_course.then(|| half.id()),
-            provider_group_id: None,
-            created,
-            modified: created,
+            created_date: created,
+            modified_date: created,
             version: 1,
-            title_folded: None,
-            short_description_folded: None,
+            ..Site::default()
         })
     }
 
@@ -220,21 +215,20 @@ fn members(cx: &Context, cast: &Cast) -> Result<Vec<membership::Model>> {
 }
 
 /// Who is asked to come on the field trip: somebody by external id, somebody by address.
-fn invitations(cx: &Context, cast: &Cast) -> Result<Vec<invitation::Model>> {
+fn invitations(cx: &Context, cast: &Cast) -> Result<Vec<Invitation>> {
     let host = cast.person("instructor1")?;
-    let created = ago(cx, TimeDelta::days(1));
-    let expires = created.saturating_add(EXPIRY.num_milliseconds());
+    let created = cx.now() - TimeDelta::days(1);
     let guests = ["student5", "instructor2@example.edu"];
-    let rows = guests.map(|invitee| invitation::Model {
+    let rows = guests.map(|invitee| Invitation {
         id: cx.new_id(),
         site_id: FIELD_TRIP.to_owned(),
-        role: "access".to_owned(),
+        member_role: "access".to_owned(),
         invitee: invitee.to_owned(),
         invitee_lower: invitee.to_owned(),
         invited_by: host.id.clone(),
         created,
-        expires,
-        secret_hash: None,
+        expires: created + EXPIRY,
+        ..Invitation::default()
     });
     Ok(rows.into())
 }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use entity_core::db::Row;
+use entity_core::db::{Row, columns};
 use entity_core::{Context, Result};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
 use super::grants::{Grants, Roles, realm_of};
-use crate::storage::db::{realm_grant, site};
+use crate::storage::db::realm_grant;
 
 /// Sites that one statement asks for: well below the number of values that it may bind.
 const BATCH: usize = 500;
@@ -89,12 +89,10 @@ pub(super) async fn load(
 }
 
 async fn rows(cx: &Context, ids: &[&str]) -> Result<Vec<SiteRow>> {
-    use site::Column::{Id, IsPubView, IsPublished, Title, Type};
-    let statement = site::Entity::find()
-        .select_only()
-        .columns([Id, Title, Type, IsPublished, IsPubView])
-        .filter(Id.is_in(ids.iter().copied()));
-    cx.db()?.select(&statement).await
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT id, title, type, is_published, is_pub_view FROM site WHERE id");
+    sql.bind_list(ids)?;
+    db.rows(sql.into_statement(), columns).await
 }
 
 /// Returns the changes that each of the sites makes to its template's grants, by realm.

@@ -8,8 +8,9 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
 use super::RoleAuthorizer;
+use crate::people::site::site;
 use crate::people::user::user;
-use crate::storage::db::{membership, realm_grant, site};
+use crate::storage::db::{membership, realm_grant};
 use crate::testbed::Testbed;
 
 async fn decide(bed: &Testbed, eid: &str, function: &str, site: &str) -> Decision {
@@ -280,7 +281,7 @@ async fn nothing_is_asked_of_the_database_when_all_is_known() {
         bed.db.writer.execute_unprepared(&statement).await.unwrap();
     }
     site::Entity::update_many()
-        .col_expr(site::Column::IsPublished, Expr::val(false))
+        .col_expr(site::Column::Published, Expr::val(false))
         .exec(&bed.db.writer)
         .await
         .unwrap();

@@ -4,23 +4,22 @@
 //! address that nobody verified finds no invitation. It is told once, to those who look after the members, and the
 //! table keeps a hash of it.
 
+use entity_core::db::{self, Secret};
 use entity_core::reply::{Questionnaire, Sending};
 use entity_core::{
     Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, shape, token,
 };
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
-use super::{Invitation, Invitations, query, write};
+use super::{Invitation, invitation, write};
 use crate::people::membership::{self, MANAGES_MEMBERS};
-use crate::storage::db::invitation::{Column, Entity as Rows};
 
 /// The address of links, before the secret. A secret has the form of the id of a session, so no log has it.
 const CLAIM: &str = "/direct/invitation/claim";
 const SECRET: &str = "The secret in the link.";
 
 /// The actions for links.
-pub(super) fn actions() -> Vec<Action<Invitations>> {
+pub(super) fn actions() -> Vec<Action<Invitation>> {
     vec![
         Action::entity(Verb::Post, "link", Need::Site(MANAGES_MEMBERS), renew)
             .done("There is a new link; the old one no longer works.")
@@ -47,27 +46,30 @@ pub(super) fn actions() -> Vec<Action<Invitations>> {
     ]
 }
 
-/// The invitation with a new link, in place of the one that it had.
-pub(super) async fn make(cx: &Context, invitation: Invitation) -> Result<Invitation> {
+/// Returns a new secret and what is kept of it.
+pub(super) fn secret() -> Result<(String, Secret)> {
     let secret = token::new_token()?;
-    Rows::update_many()
-        .col_expr(Column::SecretHash, Expr::value(token::hash(&secret)))
-        .filter(Column::Id.eq(&invitation.id))
-        .exec(cx.db()?)
-        .await?;
-    Ok(Invitation {
+    let hash = Secret::new(token::hash(&secret));
+    Ok((secret, hash))
+}
+
+/// Returns the invitation, which tells its link.
+pub(super) fn told(cx: &Context, invitation: Invitation, secret: &str) -> Invitation {
+    Invitation {
         link: Some(format!("{}{CLAIM}/{secret}", cx.base_url())),
         ..invitation
-    })
+    }
 }
 
 /// `POST invitation/id/link`
-async fn renew(cx: &Context, invitation: Invitation, _: Arguments) -> Result<Outcome<Invitations>> {
-    make(cx, invitation).await.map(Outcome::Entity)
+async fn renew(cx: &Context, invitation: Invitation, _: Arguments) -> Result<Outcome<Invitation>> {
+    let (secret, hash) = secret()?;
+    db::note::<Invitation>(cx, &invitation.id, "secret_hash", hash.expose()).await?;
+    Ok(Outcome::Entity(told(cx, invitation, &secret)))
 }
 
 /// `GET invitation/claim/secret`
-async fn ask(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitations>> {
+async fn ask(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitation>> {
     let Invitation {
         site_title,
         member_role,
@@ -88,7 +90,7 @@ async fn ask(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitations>>
 }
 
 /// `POST invitation/claim/secret`
-async fn claim(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitations>> {
+async fn claim(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitation>> {
     let invitation = of_secret(cx, &arguments).await?;
     // Whoever is there already, such as who invited and tries the link, does not use it up.
     if membership::is_member(cx, &invitation.site_id).await? {
@@ -100,20 +102,10 @@ async fn claim(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitations
 /// The invitation to whose link the secret belongs, as one to the caller.
 async fn of_secret(cx: &Context, arguments: &Arguments) -> Result<Invitation> {
     let hash = token::hash(arguments.argument("secret")?);
-    let id: Option<String> = cx
-        .db()?
-        .first(
-            Rows::find()
-                .select_only()
-                .column(Column::Id)
-                .filter(Column::SecretHash.eq(hash)),
-        )
-        .await?;
-    let found = match id {
-        Some(id) => query::one(cx, &id).await?,
-        None => None,
-    };
-    let invitation = found.ok_or_else(Error::not_found)?;
+    let of_hash = invitation::Entity::find().filter(invitation::Column::SecretHash.eq(hash));
+    let found: Vec<Invitation> = db::load(cx, of_hash).await?;
+    let mut found = found.into_iter().filter(|it| it.expires > cx.now());
+    let invitation = found.next().ok_or_else(Error::not_found)?;
     Ok(Invitation {
         is_own: true,
         ..invitation

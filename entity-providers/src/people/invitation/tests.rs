@@ -3,8 +3,8 @@
 use entity_core::{Caller, Context};
 use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait};
 
+use super::invitation::Entity as Rows;
 use super::sweep;
-use crate::storage::db::invitation::Entity as Rows;
 use crate::testbed::{Testbed, texts};
 
 async fn sweep_once(bed: &Testbed) -> u64 {

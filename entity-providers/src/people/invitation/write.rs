@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
+use entity_core::db::{self, Dated, Secret};
 use entity_core::{Context, DateTimeUtc, Error, Outcome, Provider as _, Reference, Result};
-use sea_orm::{
-    ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QuerySelect,
-};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 
-use super::names::{Names, lower};
-use super::{Draft, Invitation, Invitations, MOST_INVITEE, SENT, link, query};
-use crate::storage::db::invitation::{Column, Entity as Rows, Model};
+use super::invitation::{Column, Entity as Rows};
+use super::{Draft, Invitation, MOST_INVITEE, SENT, link};
 use crate::{
     base::{limits, personal},
     people::{membership, user},
@@ -20,6 +18,11 @@ use crate::{
 pub const EXPIRY: TimeDelta = TimeDelta::days(30);
 /// The most of those that are over which one sweep removes.
 const SWEEP: u64 = 500;
+const ENDING: Dated = Dated {
+    table: "invitation",
+    key: "id",
+    column: "expires",
+};
 
 /// Somebody whom a site is to invite.
 #[derive(Clone, Debug)]
@@ -39,36 +42,45 @@ pub(super) async fn create(cx: &Context, draft: Draft) -> Result<Invitation> {
         name: draft.invitee,
         role,
     };
-    let made = invite(cx, &draft.site_id, vec![invited]).await?;
-    match made.into_iter().next() {
-        Some(id) => link::make(cx, query::one(cx, &id).await?.ok_or_else(not_there)?).await,
-        None => Err(not_there()),
-    }
+    let (secret, hash) = link::secret()?;
+    let made = invite(cx, &draft.site_id, vec![invited], hash).await?;
+    let id = made.first().map_or("", String::as_str);
+    let made = db::read(cx, id).await?;
+    let made =
+        made.ok_or_else(|| Error::internal("an invitation that was just written is not there"))?;
+    Ok(link::told(cx, made, &secret))
 }
 
 /// Invites everybody of `guests` to `site`; answers the ids of the invitations. Who was invited by the same name
-/// before is invited anew. Whether a name means anybody is looked up for that person alone: the answer does not depend on it.
+/// before is invited anew. `secret_hash` is that of the secret in the link of a
+/// single guest. Whether a name means anybody is looked up for that person alone: the answer does not depend on it.
 ///
 /// # Errors
 /// A name is none; the site or the caller has as many invitations as may be open.
-pub(crate) async fn invite(cx: &Context, site: &str, guests: Vec<Invited>) -> Result<Vec<String>> {
+pub(crate) async fn invite(
+    cx: &Context,
+    site: &str,
+    guests: Vec<Invited>,
+    secret_hash: Secret,
+) -> Result<Vec<String>> {
     let host = cx.user_id()?;
     let created = cx.now();
     let expires = created.checked_add_signed(EXPIRY).unwrap_or(created);
-    let mut rows: BTreeMap<String, Model> = BTreeMap::new();
+    let mut rows: BTreeMap<String, Invitation> = BTreeMap::new();
     for Invited { field, name, role } in guests {
         let invitee = check_name(field, &name)?;
-        let invitee_lower = lower(&invitee);
-        let row = Model {
+        let invitee_lower = invitee.to_ascii_lowercase();
+        let row = Invitation {
             id: cx.new_id(),
             site_id: site.to_owned(),
-            role,
+            member_role: role,
             invitee,
             invitee_lower: invitee_lower.clone(),
             invited_by: host.to_owned(),
-            created: created.timestamp_millis(),
-            expires: expires.timestamp_millis(),
-            secret_hash: None,
+            created,
+            expires,
+            secret_hash: secret_hash.clone(),
+            ..Invitation::default()
         };
         rows.insert(invitee_lower, row);
     }
@@ -83,26 +95,20 @@ pub(crate) async fn invite(cx: &Context, site: &str, guests: Vec<Invited>) -> Re
         .exec(cx.db()?)
         .await?;
     demand_room(cx, site, host, rows.len()).await?;
-    let ids: Vec<String> = rows.values().map(|it| it.id.clone()).collect();
-    tell_invited(cx, site, rows.values()).await?;
-    Rows::insert_many(rows.into_values().map(IntoActiveModel::into_active_model))
-        .exec_without_returning(cx.db()?)
-        .await?;
-    Ok(ids)
+    let rows: Vec<_> = rows.into_values().collect();
+    tell_invited(cx, site, &rows).await?;
+    db::insert_many(cx, &rows).await?;
+    Ok(rows.into_iter().map(|it| it.id).collect())
 }
 
 /// Tells those who have an account that they are invited. Whoever invites learns nothing of it: an event that concerns
 /// nobody is emitted for a name of nobody.
-async fn tell_invited(
-    cx: &Context,
-    site: &str,
-    rows: impl Iterator<Item = &Model> + Clone,
-) -> Result<()> {
-    let names: Vec<String> = rows.clone().map(|it| it.invitee.clone()).collect();
+async fn tell_invited(cx: &Context, site: &str, rows: &[Invitation]) -> Result<()> {
+    let names: Vec<String> = rows.iter().map(|it| it.invitee.clone()).collect();
     let people = user::by_names(cx, &names).await?;
     for row in rows {
         let person = people.get(&row.invitee).map_or("", String::as_str);
-        let reference = Reference::entity(Invitations::PREFIX, row.id.as_str());
+        let reference = Reference::entity(Invitation::PREFIX, row.id.as_str());
         personal::emit_to(cx, SENT, &reference, site, person, false);
     }
     Ok(())
@@ -141,7 +147,7 @@ async fn demand_room(cx: &Context, site: &str, host: &str, more: usize) -> Resul
 }
 
 /// `POST invitation/id/accept`: whoever is invited becomes a member, if whoever invited may still make them one.
-pub(super) async fn accept(cx: &Context, invitation: Invitation) -> Result<Outcome<Invitations>> {
+pub(super) async fn accept(cx: &Context, invitation: Invitation) -> Result<Outcome<Invitation>> {
     take(cx, &invitation).await?;
     let Invitation {
         site_id,
@@ -162,7 +168,7 @@ pub(super) async fn accept(cx: &Context, invitation: Invitation) -> Result<Outco
 }
 
 /// `POST invitation/id/decline`.
-pub(super) async fn decline(cx: &Context, invitation: Invitation) -> Result<Outcome<Invitations>> {
+pub(super) async fn decline(cx: &Context, invitation: Invitation) -> Result<Outcome<Invitation>> {
     take(cx, &invitation).await?;
     tell(cx, "invitation.decline", &invitation);
     Ok(Outcome::Done.about(Reference::collection("invitation")))
@@ -187,18 +193,11 @@ pub(crate) async fn end(cx: &Context, id: &str) -> Result<bool> {
 
 /// Removes all other invitations of the caller to `site`.
 async fn end_others(cx: &Context, site: &str) -> Result<()> {
-    let names = Names::of_caller(cx).await?;
-    let rows: Vec<Model> = cx
-        .db()?
-        .select(
-            &Rows::find()
-                .filter(Column::SiteId.eq(site))
-                .filter(names.condition()),
-        )
-        .await?;
-    let ids = rows.into_iter().map(|it| it.id);
+    let of_site: Vec<Invitation> =
+        db::load(cx, Rows::find().filter(Column::SiteId.eq(site))).await?;
+    let own = of_site.into_iter().filter(|it| it.is_own).map(|it| it.id);
     Rows::delete_many()
-        .filter(Column::Id.is_in(ids))
+        .filter(Column::Id.is_in(own))
         .exec(cx.db()?)
         .await?;
     Ok(())
@@ -206,21 +205,7 @@ async fn end_others(cx: &Context, site: &str) -> Result<()> {
 
 /// Removes invitations that are over at `now`, a bounded number at a time; answers how many.
 pub async fn sweep(cx: &Context, now: DateTimeUtc) -> Result<u64> {
-    let over: Vec<String> = cx
-        .db()?
-        .select(
-            &Rows::find()
-                .select_only()
-                .column(Column::Id)
-                .filter(Column::Expires.lte(now.timestamp_millis()))
-                .limit(SWEEP),
-        )
-        .await?;
-    let done = Rows::delete_many()
-        .filter(Column::Id.is_in(over))
-        .exec(cx.db()?)
-        .await?;
-    Ok(done.rows_affected)
+    ENDING.sweep(cx, now.timestamp_millis(), SWEEP).await
 }
 
 /// `name` without white space around it, if it can be that of a person.
@@ -241,8 +226,4 @@ fn check_name(field: &str, name: &str) -> Result<String> {
 fn tell(cx: &Context, kind: &str, invitation: &Invitation) {
     let reference = format!("/invitation/{}", invitation.id);
     cx.emit(kind, reference, Some(&invitation.site_id));
-}
-
-fn not_there() -> Error {
-    Error::internal("an invitation that was just written is not there")
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use entity_core::db::Secret;
 use entity_core::{Arguments, Context, Data, Error, Outcome, Result, encode_segment};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
@@ -168,7 +169,7 @@ async fn invite(
             role: roles.get(&newcomer.role)?.clone(),
         })
     });
-    let made = invitation::invite(cx, site, invited.collect()).await?;
+    let made = invitation::invite(cx, site, invited.collect(), Secret::default()).await?;
     for id in &made {
         let reference = format!("/invitation/{id}");
         cx.emit(rules::MANAGES_MEMBERS, reference, Some(site));

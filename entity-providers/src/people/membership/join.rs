@@ -1,6 +1,6 @@
 //! Coming and going by oneself: joining a site that is open to that, leaving any, and being seen there or not.
 
-use entity_core::{Arguments, Context, Done, Error, Outcome, Reference, Result};
+use entity_core::{Arguments, Context, Done, Error, Outcome, Reference, Result, db};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 
@@ -8,8 +8,8 @@ use super::location::Location;
 use super::{Membership, Memberships, query, rules, write};
 use crate::base::parameters;
 use crate::people::authorizer::{self, ADMIN_SITE};
+use crate::people::site::{self, Site};
 use crate::storage::db::membership::{self, Origin};
-use crate::storage::db::site;
 
 /// `POST membership/join/site`: makes the caller a member, in the role that the site gives to those who join.
 /// Nothing happens to those who are members, even to those whose membership does not count.
@@ -75,7 +75,7 @@ pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Done> {
             write::end(cx, &membership).await?;
             tell(cx, "membership.unjoin", &site.id)?;
         }
-        None if site.is_joinable => {}
+        None if site.joinable => {}
         _ => return Err(Error::forbidden()),
     }
     Ok(Done)
@@ -128,9 +128,9 @@ pub(super) async fn provide(
 }
 
 /// The site with this id, and the caller's membership of it.
-async fn own(cx: &Context, id: &str) -> Result<(site::Model, Option<Membership>)> {
-    let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;
-    let site = found.ok_or_else(Error::not_found)?;
+async fn own(cx: &Context, id: &str) -> Result<(Site, Option<Membership>)> {
+    let found: Vec<Site> = db::load(cx, site::site::Entity::find_by_id(id)).await?;
+    let site = found.into_iter().next().ok_or_else(Error::not_found)?;
     let own = query::one(cx, cx.user_id()?, Location::Site(id)).await?;
     Ok((site, own))
 }
@@ -145,8 +145,8 @@ fn named(arguments: &Arguments) -> Result<String> {
 }
 
 /// The role of those who join `site`. One that looks after the site is none, whatever it was when it was chosen.
-async fn joining_role(cx: &Context, site: &site::Model) -> Result<String> {
-    let is_open = site.is_joinable && site.is_published && site.id != ADMIN_SITE;
+async fn joining_role(cx: &Context, site: &Site) -> Result<String> {
+    let is_open = site.joinable && site.published && site.id != ADMIN_SITE;
     let role = site.joiner_role.as_deref().filter(|_| is_open);
     let facts = authorizer::of(cx)?.site(cx, &site.id).await?;
     let is_harmless = |role: &&str| {

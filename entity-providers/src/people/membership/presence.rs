@@ -11,14 +11,13 @@ use entity_core::{
     Provider, Read, Result, Verb, View, Window, shape,
 };
 use schemars::JsonSchema;
-use sea_orm::EntityTrait as _;
 use serde::Serialize;
 
 use self::kept::visits;
 use super::roster::{counting, listed};
 use super::wanted::Wanted;
 use super::{Membership, rules};
-use crate::storage::db::site;
+use crate::people::site;
 
 pub use self::kept::{keep, sweep};
 
@@ -64,11 +63,9 @@ impl Provider for Presences {
 
 impl Read for Presences {
     async fn read(cx: &Context, id: &str) -> Result<Option<Presence>> {
-        let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;
-        Ok(found.map(|it| Presence {
-            id: it.id,
-            title: it.title,
-        }))
+        let title = site::title(cx, id).await?;
+        let id = id.to_owned();
+        Ok(title.map(|title| Presence { id, title }))
     }
 }
 

@@ -12,13 +12,12 @@ use entity_core::{
     Outcome, Page, Permit, Provider, Read, Result, Search, Verb, View, Window, flag, gate, shape,
 };
 use schemars::JsonSchema;
-use sea_orm::EntityTrait;
 use serde::Serialize;
 
 use super::wanted::Wanted;
 use super::{Membership, Memberships, query, rules};
+use crate::people::site;
 use crate::people::{authorizer, group};
-use crate::storage::db::site;
 
 /// The maximum number of members in one answer, and that of those in groups.
 const MOST: u64 = 5_000;
@@ -75,11 +74,9 @@ impl Provider for Rosters {
 
 impl Read for Rosters {
     async fn read(cx: &Context, id: &str) -> Result<Option<Roster>> {
-        let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;
-        Ok(found.map(|it| Roster {
-            id: it.id,
-            title: it.title,
-        }))
+        let title = site::title(cx, id).await?;
+        let id = id.to_owned();
+        Ok(title.map(|title| Roster { id, title }))
     }
 }
 

@@ -6,8 +6,8 @@ use sea_orm::{EntityTrait, QuerySelect};
 use super::Membership;
 use crate::people::authorizer::{self, ADMIN_SITE};
 use crate::people::group::{self, MANAGES_GROUPS};
+use crate::people::site::site;
 use crate::people::user;
-use crate::storage::db::site;
 
 /// Either of these opens the list of a site's members.
 const ROSTER: [&str; 2] = ["roster.viewallmembers", "site.viewRoster"];
@@ -62,7 +62,7 @@ pub(super) async fn may_make(cx: &Context, membership: &Membership) -> Result<Pe
 
 /// Whoever manages the site gives any of its roles; others none that holds a function which neither they
 /// themselves hold nor whoever joins the site. Members of the administration site are super users: only such make others.
-pub(crate) async fn may_give(cx: &Context, site: &str, role: &str) -> Result<Permit> {
+pub(super) async fn may_give(cx: &Context, site: &str, role: &str) -> Result<Permit> {
     may_give_as(cx, cx.user_id()?, site, role).await
 }
 

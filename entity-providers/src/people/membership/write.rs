@@ -1,6 +1,6 @@
 //! Making, changing and ending memberships.
 
-use entity_core::db::Sql;
+use entity_core::db::{Secret, Sql};
 use entity_core::{Context, Create, Delete, Error, Need, Result, Update, gate};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::ExprTrait;
@@ -85,7 +85,7 @@ async fn invite(cx: &Context, site: &str, draft: Draft) -> Result<Membership> {
         name,
         role: given_role(cx, site, draft.member_role).await?,
     };
-    let made = invitation::invite(cx, site, vec![invited]).await?;
+    let made = invitation::invite(cx, site, vec![invited], Secret::default()).await?;
     let id = made.into_iter().next().unwrap_or_default();
     let made = pending::find(cx, &id, Location::Site(site)).await?;
     made.ok_or_else(|| Error::internal("an invitation that was just written is not there"))

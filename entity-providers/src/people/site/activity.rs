@@ -13,11 +13,10 @@ use entity_core::{
     Verb, gate,
 };
 use schemars::JsonSchema;
-use sea_orm::EntityTrait as _;
 use serde::Serialize;
 
 use self::figures::counted;
-use crate::storage::db::site;
+use crate::people::site;
 
 pub use self::figures::{count, sweep};
 
@@ -67,11 +66,9 @@ impl Provider for Activities {
 
 impl Read for Activities {
     async fn read(cx: &Context, id: &str) -> Result<Option<Activity>> {
-        let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;
-        Ok(found.map(|it| Activity {
-            id: it.id,
-            title: it.title,
-        }))
+        let title = site::title(cx, id).await?;
+        let id = id.to_owned();
+        Ok(title.map(|title| Activity { id, title }))
     }
 }
 

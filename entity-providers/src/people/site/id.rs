@@ -4,9 +4,9 @@
 //! `site_likeness` under its skeleton, which ids that look alike have in common; the key of that table is what refuses
 //! the second one, at whatever moment it comes.
 
-use entity_core::{Context, Error, Result, check_name};
+use entity_core::{Context, Error, ErrorKind, Result, check_name};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{DbErr, EntityTrait};
+use sea_orm::EntityTrait;
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::{GeneralSecurityProfile, skeleton};
 
@@ -42,7 +42,7 @@ pub(crate) async fn claim_ids(cx: &Context, ids: &[String]) -> Result<()> {
     Likenesses::insert_many(ids.iter().map(|it| row(it)))
         .exec_without_returning(cx.db()?)
         .await
-        .map_err(taken)?;
+        .map_err(|it| taken(it.into()))?;
     Ok(())
 }
 
@@ -61,15 +61,14 @@ fn likeness(id: &str) -> String {
     skeleton(&folded).collect::<String>().to_lowercase()
 }
 
-/// Makes the violation of a key a conflict.
-pub(super) fn taken(error: DbErr) -> Error {
-    use sea_orm::SqlErr::UniqueConstraintViolation;
-    match error.sql_err() {
-        Some(UniqueConstraintViolation(_)) => {
+/// Says of a violated key that it is that of an id.
+pub(super) fn taken(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Conflict => {
             Error::conflict("there is already a site with this id, or with one that looks like it")
                 .with_source(error)
         }
-        _ => error.into(),
+        _ => error,
     }
 }
 

@@ -1,15 +1,16 @@
 //! Sites as they are made, changed and deleted.
 
-use entity_core::{Context, Entity as _, Error, Fields, Result, db};
+use entity_core::db::{self, Record as _};
+use entity_core::wire::Millis;
+use entity_core::{Context, Error, Fields, Result};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
 
-use super::{Site, find, id, joiner_role, maintain_role};
-use crate::base::fields::{flag, properties, text};
+use super::{Site, find, id, joiner_role, maintain_role, site};
+use crate::base::fields::text;
 use crate::base::limits;
 use crate::people::authorizer;
 use crate::storage::db::membership::{self, Origin};
-use crate::storage::db::site::{ActiveModel, Column, Entity as Sites};
 use crate::storage::db::{realm_grant, site_page, site_tool};
 
 /// The function of those who make courses, and as many sites as they need.
@@ -28,61 +29,43 @@ const PAGES: [(&str, &str, bool); 9] = [
     ("People", "sakai.siteinfo", false),
 ];
 
-pub(super) async fn create(cx: &Context, draft: &Fields) -> Result<Site> {
-    let id = match text(draft, "id").flatten().filter(|it| !it.is_empty()) {
+pub(super) async fn create(cx: &Context, draft: Fields) -> Result<Site> {
+    let id = match text(&draft, "id").flatten().filter(|it| !it.is_empty()) {
         Some(id) => id::check(cx, &id)?,
         None => cx.new_id(),
     };
-    let kind = chosen_type(cx, draft).await?;
+    let kind = chosen_type(cx, &draft).await?;
     let owner = cx.user_id()?;
     demand_room(cx, owner).await?;
-    let now = cx.now().timestamp_millis();
-    let mut row = ActiveModel {
-        id: Set(id.clone()),
-        r#type: Set(kind.clone()),
-        is_pub_view: Set(false),
-        is_joinable: Set(false),
-        joiner_role: Set(Some(joiner_role(kind.as_deref()).to_owned())),
-        owner_id: Set(Some(owner.to_owned())),
-        created: Set(now),
-        modified: Set(now),
-        version: Set(1),
-        ..Default::default()
+    let joiner = joiner(&draft);
+    let made = Site::make(cx, draft)?;
+    let usual_joiner = || joiner_role(kind.as_deref()).to_owned();
+    let mut made = Site {
+        id: id.clone(),
+        owner: Some(owner.to_owned()),
+        joiner_role: Some(joiner.clone().unwrap_or_else(usual_joiner)),
+        created_date: Millis(cx.now()),
+        r#type: kind,
+        ..made
     };
-    set(&mut row, draft)?;
-    let row: ActiveModel = db::folded(row, Site::schema())?;
-    Sites::insert(row)
-        .exec_without_returning(cx.db()?)
-        .await
-        .map_err(id::taken)?;
+    made.check(cx, None)?;
+    db::insert(cx, &made).await.map_err(id::taken)?;
     id::claim_ids(cx, std::slice::from_ref(&id)).await?;
-    enrol(cx, &id, owner, maintain_role(kind.as_deref())).await?;
-    furnish(cx, &id, kind.as_deref() == Some("course")).await?;
-    check_joiner_role(cx, &id, draft).await?;
+    let kind = made.r#type.as_deref();
+    enrol(cx, &id, owner, maintain_role(kind)).await?;
+    furnish(cx, &id, kind == Some("course")).await?;
+    check_joiner_role(cx, &id, joiner).await?;
     find(cx, &id).await?.ok_or_else(Error::not_found)
 }
 
-pub(super) async fn update(cx: &Context, current: &Site, changes: &Fields) -> Result<Site> {
-    check_joiner_role(cx, &current.id, changes).await?;
-    let mut row = ActiveModel {
-        modified: Set(cx.now().timestamp_millis()),
-        version: Set(current.row_version.saturating_add(1)),
-        ..Default::default()
-    };
-    set(&mut row, changes)?;
-    let done = Sites::update_many()
-        .set(db::folded(row, Site::schema())?)
-        .filter(Column::Id.eq(&current.id))
-        .filter(Column::Version.eq(current.row_version))
-        .exec(cx.db()?)
-        .await?;
-    match done.rows_affected {
-        0 => Err(Error::precondition_failed()),
-        _ => find(cx, &current.id).await?.ok_or_else(Error::not_found),
-    }
+pub(super) async fn update(cx: &Context, current: Site, changes: Fields) -> Result<Site> {
+    let id = current.id.clone();
+    check_joiner_role(cx, &id, joiner(&changes)).await?;
+    db::update(cx, current, changes).await?;
+    find(cx, &id).await?.ok_or_else(Error::not_found)
 }
 
-pub(super) async fn delete(cx: &Context, current: &Site) -> Result<()> {
+pub(super) async fn delete(cx: &Context, current: Site) -> Result<()> {
     if current.id.starts_with('!') {
         return Err(Error::conflict(
             "the service itself needs this site: it can't be deleted",
@@ -92,8 +75,34 @@ pub(super) async fn delete(cx: &Context, current: &Site) -> Result<()> {
         .filter(realm_grant::Column::Realm.eq(authorizer::realm_of(&current.id)))
         .exec(cx.db()?)
         .await?;
-    Sites::delete_by_id(&current.id).exec(cx.db()?).await?;
-    Ok(())
+    db::delete(cx, current).await
+}
+
+impl Site {
+    pub(super) fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        if self.title.trim().is_empty() {
+            return Err(Error::field("title", "is required"));
+        }
+        if self.joiner_role.as_ref().is_none_or(String::is_empty) {
+            self.joiner_role = before.and_then(|it| it.joiner_role.clone());
+        }
+        self.modified_date = Millis(cx.now());
+        let mut props = self.props.0.clone();
+        let term = props.remove("term");
+        let has_letters = |it: &String| it.is_empty() || !it.chars().all(|c| c.is_ascii_digit());
+        if term.as_ref().is_some_and(has_letters) {
+            return Err(Error::field("props", "must have only digits in `term`"));
+        }
+        self.term = term;
+        self.term_eid = props.remove("term_eid");
+        match props.into_keys().next() {
+            Some(unknown) => Err(Error::field(
+                "props",
+                format!("has `term` and `term_eid`, not `{unknown}`"),
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The type of the new site, if the caller may make sites of it. A site without a type is like a project.
@@ -113,8 +122,8 @@ async fn demand_room(cx: &Context, owner: &str) -> Result<()> {
     }
     limits::lock_account(cx, owner).await?;
     let most = limits::of(cx)?.sites_per_account;
-    let made = Sites::find()
-        .filter(Column::OwnerId.eq(owner))
+    let made = site::Entity::find()
+        .filter(site::Column::Owner.eq(owner))
         .count(cx.db()?)
         .await?;
     match made < most {
@@ -125,58 +134,6 @@ async fn demand_room(cx: &Context, owner: &str) -> Result<()> {
     }
 }
 
-/// Sets what `fields` change. What clients may not write is not among them.
-fn set(row: &mut ActiveModel, fields: &Fields) -> Result<()> {
-    if let Some(title) = text(fields, "title") {
-        let title = title.filter(|it| !it.trim().is_empty());
-        row.title = Set(title.ok_or_else(|| Error::field("title", "is required"))?);
-    }
-    for (name, column) in [
-        ("description", &mut row.description),
-        ("shortDescription", &mut row.short_description),
-        ("contactName", &mut row.contact_name),
-        ("contactEmail", &mut row.contact_email),
-        ("skin", &mut row.skin),
-    ] {
-        if let Some(text) = text(fields, name) {
-            *column = Set(text);
-        }
-    }
-    if let Some(role) = joiner(fields) {
-        row.joiner_role = Set(Some(role));
-    }
-    for (name, column) in [
-        ("published", &mut row.is_published),
-        ("pubView", &mut row.is_pub_view),
-        ("joinable", &mut row.is_joinable),
-    ] {
-        if let Some(flag) = flag(fields, name) {
-            *column = Set(flag);
-        }
-    }
-    set_term(row, fields)
-}
-
-fn set_term(row: &mut ActiveModel, fields: &Fields) -> Result<()> {
-    let Some(mut props) = properties(fields, "props")? else {
-        return Ok(());
-    };
-    let term = props.remove("term");
-    let has_letters = |it: &String| it.is_empty() || !it.chars().all(|c| c.is_ascii_digit());
-    if term.as_ref().is_some_and(has_letters) {
-        return Err(Error::field("props", "must have only digits in `term`"));
-    }
-    row.term = Set(term);
-    row.term_eid = Set(props.remove("term_eid"));
-    match props.into_keys().next() {
-        Some(unknown) => Err(Error::field(
-            "props",
-            format!("has `term` and `term_eid`, not `{unknown}`"),
-        )),
-        None => Ok(()),
-    }
-}
-
 /// The role of those who join by themselves, if the client names one.
 fn joiner(fields: &Fields) -> Option<String> {
     let role = text(fields, "joinerRole").flatten();
@@ -184,8 +141,8 @@ fn joiner(fields: &Fields) -> Option<String> {
 }
 
 /// Insists that people who join by themselves get a role that the site has and that does not maintain it.
-async fn check_joiner_role(cx: &Context, id: &str, fields: &Fields) -> Result<()> {
-    let Some(role) = joiner(fields) else {
+async fn check_joiner_role(cx: &Context, id: &str, role: Option<String>) -> Result<()> {
+    let Some(role) = role else {
         return Ok(());
     };
     let facts = authorizer::of(cx)?.site(cx, id).await?;

@@ -5,7 +5,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use sea_orm_migration::MigrationTrait;
 
-use super::{connect, migrate, realm_grant, site};
+use super::{connect, migrate, realm_grant};
+use crate::people::site::site;
 use crate::storage::migration::{self, Tables};
 use crate::testbed::Testbed;
 

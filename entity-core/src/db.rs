@@ -46,21 +46,19 @@ pub use entity::Values;
 pub use entity_core_derive::Row;
 pub use faults::Faults;
 pub use file::File;
-pub use folded::folded;
 pub use group::Groups;
 pub use lane::{Lane, LaneCounts, Lanes, Take, overrun, refusal};
 pub use page::Measure;
 pub use quota::{Quota, Quotas, check as check_quotas};
 pub use record::{
     Followed, GroupTable, Kept, MOST_PASSED, Parent, Record, Secret, THIS, add, among, children,
-    computed, count, create, delete, delete_of_person, find, follow, insert, insert_many,
+    computed, count, count_by, create, delete, delete_of_person, find, follow, insert, insert_many,
     json_value, large_number, later, list, list_statement, load, lock, new_key, new_number, note,
     owner, pin, put, put_many, read, read_json, read_many, replace, row, sent_list, store, update,
 };
 pub use row::{FromRow, Row, columns};
 pub use rule::{Facts, Sight, Telling, Veiled};
 pub use scanning::Scanning;
-pub use search::{apply, condition, count_rows};
 pub use session::{Db, Reader, Session};
 pub use sight::{Cause, WrittenSight, permits};
 pub use sql::{Sql, Variables};

@@ -28,6 +28,8 @@ pub(crate) struct TypeAttributes {
     pub(crate) tool: Option<LitStr>,
     /// The columns that the type had and that the service removes.
     pub(crate) dropped: Vec<LitStr>,
+    /// The query whose rows are read in the place of a table.
+    pub(crate) source: Option<Expr>,
     /// The joined tables: the kind of join, then the table and the condition.
     pub(crate) joins: Vec<String>,
     pub(crate) order: Option<LitStr>,
@@ -135,6 +137,7 @@ impl TypeAttributes {
             "order" => self.order = Some(meta.value()?.parse()?),
             "max" => self.max = Some(meta.value()?.parse()?),
             "parameters" => self.parameters = Some(meta.value()?.parse()?),
+            "source" => self.source = Some(meta.value()?.parse()?),
             "narrow" => self.narrow = Some(meta.value()?.parse()?),
             "sight" => self.sight = Some(meta.value()?.parse()?),
             "done" => self.done = Some(meta.value()?.parse()?),

@@ -48,6 +48,7 @@ use crate::field::Fields;
 /// | `table = "poll"` | the table: each entity is a row of it. The service creates the table and adds the columns that it lacks; rows go with their site. The module `poll`, called as the struct is, in small letters, is the table as an entity of sea-orm, for queries and conditions |
 /// | `dropped("hint")` | columns that the type had in a former version: the service removes them with what is in them |
 /// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this`, that of a `parent` is there as `parent`, and `{caller}` and `{now}` stand for the caller's internal id and for the present instant in milliseconds |
+/// | `source = QUERY` | a constant text with the query whose rows are read in the place of a table; without `prefix`, and for reading alone |
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
 /// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
 /// | `permits = path` | an `async fn(cx: &Context, &Self, Operation) -> Result<Permit>`, which decides about one entity where no `sight` does |

@@ -3,7 +3,7 @@
 use syn::Ident;
 
 /// The attributes of a type.
-pub(crate) const OF_TYPE: &str = "prefix plural singular table unarchived unlisted own tool numbered dropped join left_join access \
+pub(crate) const OF_TYPE: &str = "prefix plural singular table unarchived unlisted own tool numbered dropped source join left_join access \
     sight permits done verbs order max parameters narrow check check_archived settle complete whole feed event for_holders maker_pays told_once \
     asked removal listed layout icon version";
 

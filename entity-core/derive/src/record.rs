@@ -27,6 +27,7 @@ pub(crate) fn implement(
     let (key_ident, key_column) = (&key.ident, key.column_name());
     let joins = attributes.joins.concat() + &people::joins(fields)?;
     let sight = option(attributes.sight.as_ref().map(|it| quote!(#it)));
+    let source = option(attributes.source.as_ref().map(|it| quote!(#it)));
     let (version, position) = (column_of_role(fields, "Version"), position(fields));
     let (columns, values) = columns(fields);
     let further_columns = further_columns(attributes, fields)?;
@@ -63,6 +64,7 @@ pub(crate) fn implement(
             const MAKER_PAYS: bool = #maker_pays;
             const TAKEN: ::std::option::Option<&'static str> = #taken;
             const VERSION: ::std::option::Option<&'static str> = #version;
+            const SOURCE: ::std::option::Option<&'static str> = #source;
             const JOINS: &'static str = #joins;
             const IS_DERIVED: bool = #is_derived #(|| <#child_types as ::entity_core::db::Record>::IS_DERIVED)*;
             const SIGHT: ::std::option::Option<::entity_core::db::Sight> = #sight;

@@ -171,9 +171,8 @@ pub trait List: Provider {
     const OVER: Option<&'static Field> = None;
 
     /// Returns the entities that `search` asks for, limited to the sites in `search.scope`. Entities that the caller
-    /// may not see should be left out already here, so that pages are full. [`db::apply`](crate::db::apply) in SQL and
-    /// [`search::select`](crate::search::select()) in memory apply the filters, words, order and page of a search. The
-    /// latter applies the scope too; a statement for the former must already be limited to it.
+    /// may not see should be left out already here, so that pages are full. [`db::list`](crate::db::list) in SQL and
+    /// [`search::select`](crate::search::select()) in memory apply the scope, filters, words, order and page of a search.
     ///
     /// # Errors
     /// Returns an error if one of the type's own parameters is wrong or the data can't be read.

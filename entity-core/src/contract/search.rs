@@ -26,7 +26,7 @@
 //! field that is not declared `search` ignores the case alone. In HTML they search the text that people read and not the markup, while comparisons
 //! use the HTML as it is.
 //!
-//! [`db::apply`](crate::db::apply) translates filters, words, order and page to SQL, and [`select()`] does the same
+//! [`db::list`](crate::db::list) translates filters, words, order and page to SQL, and [`select()`] does the same
 //! with entities in memory.
 
 mod cell;

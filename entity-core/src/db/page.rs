@@ -207,20 +207,6 @@ impl Session {
         Ok(self.page(statement, all, read).await?.items)
     }
 
-    /// Runs `query` as [`page`](Self::page) runs a statement, and returns the part of a list with what it selects for each
-    /// row.
-    ///
-    /// # Errors
-    /// Returns an error if the database can't be read, or if a column holds a value of another type.
-    pub fn select_page<T: FromRow + Send>(
-        &self,
-        query: &impl QueryTrait,
-        measure: Measure,
-    ) -> impl Future<Output = Result<Page<T>>> + Send {
-        let statement = query.build(self.get_database_backend());
-        self.page(statement, measure, columns)
-    }
-
     /// Reads rows and, as for other reads, tries once more when the connection to the server is lost.
     async fn collect(
         &self,

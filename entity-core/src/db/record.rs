@@ -33,7 +33,7 @@ pub use lock::{lock, pin};
 pub use number::{large_number, new_number};
 pub use person::delete_of_person;
 pub use put::{insert_many, put, put_many};
-pub use read::{MOST_PASSED, count, find, list, list_statement, load, read, read_many};
+pub use read::{MOST_PASSED, count, count_by, find, list, list_statement, load, read, read_many};
 pub use secret::Secret;
 pub(super) use write::row_of;
 pub use write::{add, create, delete, insert, note, replace, row, store, update};

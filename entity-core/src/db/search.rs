@@ -4,83 +4,15 @@
 //! rows in the same order. A field that `_search` looks into has a column with its folded text beside its own: see
 //! [`Field::folded_column`].
 
-use sea_orm::sea_query::{
-    Alias, Asterisk, Cond, Condition, Expr, Func, NullOrdering, Order as Direction, Query,
-    SelectStatement,
-};
-use sea_orm::{ConnectionTrait, DbBackend, Value};
+use sea_orm::Value;
 
 use super::contains::write_contains;
 use super::veil::Columns;
-use super::{Sql, Variables};
+use super::Sql;
 use crate::contract::context::Context;
 use crate::contract::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
-use crate::db::expression::expression;
 use crate::model::schema::{Field, Schema};
 use crate::words::error::{Error, Result};
-
-/// Adds the filters, words, cursor, order and window of `search` to `statement`, which selects from `table`. The fields
-/// must be columns or expressions without `{caller}` and `{now}`, which records know.
-///
-/// # Errors
-/// Returns an error if a list of values can't be written: a defect.
-pub fn apply(
-    backend: DbBackend,
-    statement: &mut SelectStatement,
-    search: &Search,
-    schema: &Schema,
-    table: &str,
-) -> Result<()> {
-    let mut sql = Sql::new(backend, "TRUE");
-    let columns = Columns::of_table(table, Variables::default());
-    write_matches(&mut sql, search, schema, &columns)?;
-    write_behind(&mut sql, search, &columns)?;
-    statement.and_where(sql.into_expression());
-    for key in &search.order {
-        let column = Expr::cust(expression(key.field, table));
-        let (direction, nulls) = match key.is_descending {
-            true => (Direction::Desc, NullOrdering::Last),
-            false => (Direction::Asc, NullOrdering::First),
-        };
-        match key.field.is_column_nullable {
-            true => statement.order_by_expr_with_nulls(column, direction, nulls),
-            false => statement.order_by_expr(column, direction),
-        };
-    }
-    statement.limit(search.fetch()).offset(search.start);
-    Ok(())
-}
-
-/// Returns the filters and words of `search` as a condition: it holds for all matches, whatever part of them is wanted.
-///
-/// # Errors
-/// Returns an error if a list of values can't be written: a defect.
-pub fn condition(
-    backend: DbBackend,
-    search: &Search,
-    schema: &Schema,
-    table: &str,
-) -> Result<Condition> {
-    let mut sql = Sql::new(backend, "TRUE");
-    write_matches(
-        &mut sql,
-        search,
-        schema,
-        &Columns::of_table(table, Variables::default()),
-    )?;
-    Ok(Cond::all().add(sql.into_expression()))
-}
-
-/// Returns the number of rows that `statement` selects, which must have neither an order nor a window.
-pub async fn count_rows(cx: &Context, mut statement: SelectStatement) -> Result<u64> {
-    statement.clear_selects().expr(Expr::val(1));
-    let mut counting = Query::select();
-    counting
-        .expr(Func::count(Expr::col(Asterisk)))
-        .from_subquery(statement, Alias::new("counted"));
-    let counting = cx.db()?.get_database_backend().build(&counting);
-    counted(cx, counting).await
-}
 
 /// Returns the number that `statement` selects.
 pub(super) async fn counted(cx: &Context, statement: sea_orm::Statement) -> Result<u64> {

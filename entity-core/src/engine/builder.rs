@@ -170,7 +170,8 @@ impl<P: Provider> RouteBuilder<P> {
     where
         P::Entity: crate::db::Record,
     {
-        self.route.table = Some(crate::model::table::TableSpec::of::<P::Entity>);
+        let is_own = <P::Entity as crate::db::Record>::SOURCE.is_none();
+        self.route.table = is_own.then_some(crate::model::table::TableSpec::of::<P::Entity>);
         (self.route.fault, self.route.sight) = crate::db::veil::told::<P::Entity>();
         self
     }

@@ -145,5 +145,4 @@
 //! `#[entity(sight = RULE)]` on a field, an `Option`, a text or a `Files`, says who sees it by the same rules as in step 2. For
 //! everybody else the field is empty in every output, has no effect on filters, order, searches and counts, and keeps
 //! its value: what they send for it is refused with 403, unless it is empty. Whoever creates an entity may send the field: `check` can refuse that. The rule holds
-//! in the verbs that the derive writes and in `db::list`, `db::read` and `db::update`; a list by hand with `db::apply`
-//! is not narrowed by it.
+//! in the verbs that the derive writes and in `db::list`, `db::read` and `db::update`.

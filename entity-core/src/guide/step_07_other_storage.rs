@@ -138,9 +138,10 @@
 //!   run again. Such a write must therefore be idempotent and harmless, or be done
 //!   afterwards by a program that follows the events.
 //!
-//! A type in the service's database but not in one table does the same with [`Context::db`](crate::Context::db):
-//! [`db::apply`](crate::db::apply) adds filters, words, order and page to a statement of sea-orm, which must already be
-//! limited to the scope, and [`Session::sql`](crate::db::Session::sql) builds statements as text.
+//! A type whose rows come from several tables of the service's database declares the query that returns them:
+//! `#[entity(table = "…", source = QUERY)]` without a `prefix`. [`db::list`](crate::db::list),
+//! [`db::count`](crate::db::count) and [`db::find`](crate::db::find) read its rows as those of a table; they are written
+//! by statements that [`Session::sql`](crate::db::Session::sql) builds.
 //!
 //! Clients and settings that the provider needs are found by [`Context::service`](crate::Context::service) where the
 //! service is put together in code. A program that calls `server::run` can't add services, so the provider keeps them

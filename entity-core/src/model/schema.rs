@@ -324,9 +324,8 @@ impl Field {
     }
 
     /// Returns the name of the column beside the field's own that holds its text [folded](crate::search::fold()), for
-    /// HTML the folded [plain text](crate::words::plain_text). Text searches look there. Whoever writes the one column must
-    /// write the other: tables that the service manages do so by themselves, and [`db::folded`](crate::db::folded())
-    /// sets it in a row of any other table. Returns `None` if the field is not searched as text.
+    /// HTML the folded [plain text](crate::words::plain_text). Text searches look there. The functions that write
+    /// records set both columns. Returns `None` if the field is not searched as text.
     pub fn folded_column(&self) -> Option<String> {
         let is_text = matches!(self.kind, Kind::Text(_) | Kind::Html(_)) && self.sql.is_none();
         let column = self.column.filter(|_| is_text && self.is_searchable)?;

@@ -16,7 +16,6 @@ mod named;
 mod of_group;
 mod pending;
 pub mod presence;
-mod query;
 pub mod roster;
 mod rules;
 #[cfg(test)]
@@ -24,17 +23,20 @@ mod tests;
 mod wanted;
 mod write;
 
-use entity_core::db::Counted;
 use entity_core::db::archive::Archived;
+use entity_core::db::{self, Counted, Sight};
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Entity, List, Need, Operation, Page, Permit, Provider, Read, Result, Scope,
-    Search, Version, gate,
+    Search, Version, gate, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use self::location::Location;
 use self::wanted::Wanted;
+use crate::people::group::{self, MANAGES_GROUPS};
+use crate::people::user::{FULL_NAME, SORT_NAME};
 
 pub(crate) use self::join::{admit, become_member, is_member};
 pub(crate) use self::named::{active_members, members_named};
@@ -53,70 +55,73 @@ entity_core::register!(Memberships);
     clippy::struct_excessive_bools,
     reason = "these are the fields that clients read"
 )]
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(table = "member", source = MEMBERS, sight = SIGHT)]
+#[entity(join = "user_account u ON u.id = this.user_id", join = "site s ON s.id = this.site_id")]
 #[entity(version = Self::to_version, listed("memberRole", "userEmail", "siteId"))]
-#[entity(removal = Self::removal_of, layout = people)]
+#[entity(complete = Self::conceal, removal = Self::removal_of, layout = people)]
 pub struct Membership {
     /// The user and the site, or the group: `user::site:site`, `user::group:group`.
-    #[entity(id, column = "id")]
+    #[entity(id)]
     pub id: String,
     /// The internal id of the user.
-    #[entity(owner, on_create, column, references = "user", label = "Person")]
+    #[entity(owner, on_create, references = "user", label = "Person")]
     pub user_id: String,
     /// The external id of the user; empty for those who may not know it.
-    #[entity(on_create, label = "User name")]
+    #[entity(sql = "u.eid", on_create, label = "User name")]
     #[entity(hint = "The name with which the person logs in.")]
     pub user_eid: String,
     /// The external id again, as people are shown it.
-    #[entity(for_programs)]
+    #[entity(computed = |it, _| it.user_eid.clone(), for_programs)]
     pub user_display_id: String,
     /// The name of the user.
-    #[entity(title, column = "display_name", label = "Name")]
+    #[entity(title, sql = FULL_NAME, column, label = "Name")]
     pub user_display_name: String,
     /// The first name of the user.
-    #[entity(for_programs)]
+    #[entity(sql = "u.first_name", for_programs)]
     pub user_first_name: String,
     /// The last name of the user.
-    #[entity(for_programs)]
+    #[entity(sql = "u.last_name", for_programs)]
     pub user_last_name: String,
     /// The name as lists are sorted by it.
-    #[entity(column = "sort_name", label = "Last name first")]
+    #[entity(sql = SORT_NAME, column, label = "Last name first")]
     pub user_sort_name: String,
     /// The e-mail address of the user; empty for those who may not know it.
-    #[entity(email, label = "E-mail", fact)]
+    #[entity(sql = "u.email", email, label = "E-mail", fact)]
     pub user_email: String,
     /// The role in the site, in its groups too; without one, that of those who join by themselves.
-    #[entity(writable, column = "role", label = "Role", offered = "role", fact)]
+    #[entity(optional, column = "role", label = "Role", offered = "role", fact)]
     pub member_role: String,
     /// True if the membership of the site counts.
-    #[entity(writable, column = "is_active", default = "true")]
+    #[entity(column = "is_active", default = "true")]
     pub active: bool,
     /// True if the student system made it.
-    #[entity(column = "is_provided", label = "From the student system")]
+    #[entity(column = "is_provided", read_only, label = "From the student system")]
     pub provided: bool,
     /// True if the user does not want to be seen in the site.
-    #[entity(badge = warn)]
+    #[entity(column = "is_hidden", read_only, uncompared, badge = warn)]
     pub hidden: bool,
     /// The reference of the site, `/site/site`, or of the group, `/site/site/group/group` or `/group/group`.
-    #[entity(required, on_create, for_programs)]
+    #[entity(required, on_create, computed = Self::to_reference, for_programs)]
     pub location_reference: String,
     /// The site.
-    #[entity(site, column, references = "site")]
+    #[entity(site, read_only, references = "site")]
     pub site_id: String,
     /// The site's type.
-    #[entity(for_programs)]
+    #[entity(sql = "s.type", for_programs)]
     pub site_type: Option<String>,
     /// When the user last logged in, for those who may know the e-mail address.
-    #[entity(label = "Last login")]
+    #[entity(sql = "u.last_login", label = "Last login")]
     pub last_login_time: Option<Millis>,
     /// The group, if it is a membership of one.
     #[serde(skip)]
-    #[entity(skip)]
+    #[entity(hidden)]
     pub(crate) group_id: Option<String>,
     /// True if the roster may tell more than the name: see [`Origin`](crate::storage::db::membership::Origin).
     #[serde(skip)]
-    #[entity(skip)]
+    #[entity(hidden)]
     pub(crate) is_told: bool,
     /// The invitation, if it is none yet but that.
     #[serde(skip)]
@@ -124,7 +129,64 @@ pub struct Membership {
     pub(crate) invitation: Option<String>,
 }
 
+/// The members of sites and of groups. A group's member is what they are in the site, and nobody but people puts anybody
+/// into a group.
+const MEMBERS: &str = "SELECT m.user_id || '::site:' || m.site_id AS id, m.user_id, m.site_id, \
+    CAST(NULL AS TEXT) AS group_id, m.role, m.is_active, m.is_provided, m.is_hidden, \
+    m.origin IN ('accepted', 'mandate', 'provided') AS is_told FROM membership m \
+    UNION ALL SELECT gm.user_id || '::group:' || gm.group_id, m.user_id, m.site_id, \
+    gm.group_id, m.role, m.is_active, FALSE, m.is_hidden, \
+    m.origin IN ('accepted', 'mandate', 'provided') FROM group_member gm \
+    JOIN site_group g ON g.id = gm.group_id \
+    JOIN membership m ON m.user_id = gm.user_id AND m.site_id = g.site_id";
+
+/// Everybody sees what they belong to themselves; others are for those who hold the roster, and those in a group also for
+/// those who put them there. Who does not want to be seen is for few of them.
+const SIGHT: Sight = Sight::Any(&[
+    Sight::Own,
+    Sight::All(&[
+        Sight::Any(&[
+            Sight::Holds(rules::ROSTER[0]),
+            Sight::Holds(rules::ROSTER[1]),
+            Sight::All(&[
+                Sight::Sql("this.group_id IS NOT NULL"),
+                Sight::Any(&[
+                    Sight::Holds(MANAGES_GROUPS),
+                    Sight::Holds(rules::MANAGES_SITE),
+                ]),
+            ]),
+        ]),
+        Sight::Any(&[
+            Sight::Sql("NOT this.is_hidden"),
+            Sight::Holds(rules::SEES_HIDDEN),
+        ]),
+    ]),
+]);
+
 impl Membership {
+    fn to_reference(&self, _cx: &Context) -> String {
+        match &self.group_id {
+            None => format!("/site/{}", self.site_id),
+            Some(group) => group::reference(&self.site_id, group),
+        }
+    }
+
+    /// Takes out what the caller may not know of the members.
+    async fn conceal(cx: &Context, memberships: &mut [Self]) -> Result<()> {
+        for membership in memberships {
+            let known = rules::known(cx, membership).await?;
+            if !known.eid {
+                membership.user_eid.clear();
+                membership.user_display_id.clear();
+            }
+            if !known.email {
+                membership.user_email.clear();
+                membership.last_login_time = None;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns what it is called to end the membership.
     fn removal_of(&self, caller: Option<&str>) -> &'static str {
         match (&self.group_id, caller == Some(&*self.user_id)) {
@@ -187,7 +249,13 @@ impl Provider for Memberships {
 
     async fn permits(cx: &Context, entity: &Membership, operation: Operation) -> Result<Permit> {
         match operation {
-            Operation::Read => rules::may_see(cx, entity).await,
+            Operation::Read if entity.invitation.is_some() => {
+                Ok(match gate::holds(cx, MANAGES_MEMBERS, &entity.site_id).await? {
+                    true => Permit::Allowed,
+                    false => Permit::Hidden,
+                })
+            }
+            Operation::Read => db::permits(cx, entity, operation).await,
             Operation::Update if entity.invitation.is_some() => Ok(Permit::Forbidden),
             Operation::Create | Operation::Update => rules::may_make(cx, entity).await,
             Operation::Delete => rules::may_end(cx, entity).await,
@@ -195,7 +263,7 @@ impl Provider for Memberships {
     }
 
     async fn offers_creation(cx: &Context, site: Option<&str>) -> Result<bool> {
-        for function in [rules::MANAGES_MEMBERS, crate::people::group::MANAGES_GROUPS] {
+        for function in [MANAGES_MEMBERS, MANAGES_GROUPS] {
             let is_held = match site {
                 Some(site) => gate::holds(cx, function, site).await?,
                 None => cx.authorizer().scope(cx, function).await? != Scope::Sites(Vec::new()),
@@ -213,7 +281,7 @@ impl Read for Memberships {
         let Some((user, location)) = Location::of_id(id) else {
             return Ok(None);
         };
-        match query::one(cx, user, location).await? {
+        match one(cx, user, location).await? {
             Some(membership) => Ok(Some(membership)),
             None => pending::find(cx, user, location).await,
         }
@@ -245,11 +313,22 @@ impl List for Memberships {
     const ORDER: &'static str = "userSortName,id";
 
     async fn list(cx: &Context, search: &Search) -> Result<Page<Membership>> {
-        query::list(cx, search, &Wanted::of_search(cx, search).await?).await
+        db::list(cx, &Wanted::of_search(cx, search).await?.search(search)).await
     }
 
     async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
-        let count = query::count(cx, search, &Wanted::of_search(cx, search).await?).await?;
-        Ok(Some(count))
+        let search = Wanted::of_search(cx, search).await?.search(search);
+        db::count::<Membership>(cx, &search).await.map(Some)
     }
+}
+
+/// Returns the membership of `user` at `location`, whoever asks.
+async fn one(cx: &Context, user: &str, location: Location<'_>) -> Result<Option<Membership>> {
+    use self::membership::Column::{GroupId, SiteId, UserId};
+    let place = match location {
+        Location::Site(site) => SiteId.eq(site).and(GroupId.is_null()),
+        Location::Group { group, .. } => GroupId.eq(group),
+    };
+    let named = membership::Entity::find().filter(UserId.eq(user).and(place));
+    Ok(db::find(cx, named).await?.pop())
 }

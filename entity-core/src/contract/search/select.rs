@@ -1,4 +1,4 @@
-//! The evaluation of a search on entities in memory, equivalent to the SQL of [`db::apply`](crate::db::apply).
+//! The evaluation of a search on entities in memory, equivalent to the SQL of [`db::list`](crate::db::list).
 
 use std::cmp::Ordering;
 

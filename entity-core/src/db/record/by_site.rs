@@ -31,7 +31,8 @@ pub(super) fn sites<'s>(
     search: &'s Search,
     columns: &Columns<'_>,
 ) -> Result<Option<Sites<'s>>> {
-    let Some(site) = of.schema().role(Role::Site) else {
+    let site = of.schema().role(Role::Site);
+    let Some(site) = site.filter(|_| of.source.is_none()) else {
         return Ok(None);
     };
     let sites = match &search.scope {

@@ -10,6 +10,7 @@ use crate::model::table::{ColumnType, GroupTable, Parent, Unique};
 #[derive(Debug)]
 pub(crate) struct Constants {
     pub(crate) table: &'static str,
+    pub(crate) source: Option<&'static str>,
     pub(crate) key: &'static str,
     pub(crate) columns: &'static [(&'static str, ColumnType, bool)],
     pub(crate) written: &'static [&'static str],
@@ -37,6 +38,7 @@ pub(crate) struct Constants {
 pub(crate) trait Declared: Record {
     const CONSTANTS: &'static Constants = &Constants {
         table: Self::TABLE,
+        source: Self::SOURCE,
         key: Self::KEY,
         columns: Self::COLUMNS,
         written: Self::WRITTEN,

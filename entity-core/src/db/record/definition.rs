@@ -77,6 +77,9 @@ pub trait Record: Entity + Clone {
     /// The column that counts the changes, if the type has a field declared as `version`.
     const VERSION: Option<&'static str>;
 
+    /// The query whose rows the record reads in the place of a table, if the type has `source = …`. It is read only.
+    const SOURCE: Option<&'static str> = None;
+
     /// The tables that are joined to the own one: ` JOIN … ON …`, or nothing.
     const JOINS: &'static str;
 

@@ -9,8 +9,16 @@ use crate::db::sql::{Sql, Variables};
 
 /// Appends ` FROM …`: the own table, that of the parent, and those that the type joins.
 pub(crate) fn write_from(of: &Constants, cx: &Context, sql: &mut Sql) {
-    sql.push(" FROM \"").push(of.table).push("\" ").push(THIS);
+    write_own(of, sql);
     join(of, Variables::of(cx), sql);
+}
+
+fn write_own(of: &Constants, sql: &mut Sql) {
+    match of.source {
+        Some(query) => sql.push(" FROM (").push(query).push(") "),
+        None => sql.push(" FROM \"").push(of.table).push("\" "),
+    };
+    sql.push(THIS);
 }
 
 /// Appends ` JOIN …`: the table of the parent, and those that the type joins.
@@ -27,7 +35,7 @@ fn trial_of(of: &Constants, backend: DbBackend, expressions: &[&str]) -> Stateme
     let variables = Variables { caller: "", now: 0 };
     let mut sql = Sql::new(backend, "SELECT ");
     sql.expression(&expressions.join(", "), variables);
-    sql.push(" FROM \"").push(of.table).push("\" ").push(THIS);
+    write_own(of, &mut sql);
     join(of, variables, &mut sql);
     sql.push(" WHERE 1 = 0");
     sql.into_statement()

@@ -244,7 +244,7 @@ async fn placed_statement(
     let chooses_keys = match is_sqlite {
         true => sorts_keys(of, search),
         // PostgreSQL joins what is to be sorted, and reads all accounts for the names in fifty rows.
-        false => !of.joins.is_empty() && !search.order.is_empty(),
+        false => of.source.is_none() && !of.joins.is_empty() && !search.order.is_empty(),
     };
     Ok(match chooses_keys {
         true => (by_sorted_keys(of, cx, search, &columns)?, is_sqlite),
@@ -352,6 +352,25 @@ async fn count_of(of: &Constants, cx: &Context, search: &Search) -> Result<u64> 
     write_from(of, cx, &mut sql);
     write_seen(of, &mut sql, search, &columns)?;
     counted(cx, sql.into_statement()).await
+}
+
+/// Returns the numbers of the entities that [`count`] counts, by the text in a column: each text with its number.
+///
+/// # Errors
+/// Returns an error if it can't be decided what the caller holds.
+pub async fn count_by<T: Record>(
+    cx: &Context,
+    search: &Search,
+    column: &str,
+) -> Result<Vec<(String, i64)>> {
+    let of = T::CONSTANTS;
+    let columns = Columns::of(of, cx, search).await?;
+    let mut sql = cx.db()?.sql("SELECT ");
+    sql.column(THIS, column).push(", count(*)");
+    write_from(of, cx, &mut sql);
+    write_seen(of, &mut sql, search, &columns)?;
+    sql.push(" GROUP BY ").column(THIS, column);
+    cx.db()?.scan(sql.into_statement(), crate::db::columns).await
 }
 
 /// Begins a statement that selects entities.

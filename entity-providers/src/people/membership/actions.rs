@@ -4,10 +4,11 @@ use entity_core::schema::{Field, Kind};
 use entity_core::search::Grammar;
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
+    db,
 };
 
 use super::wanted::Wanted;
-use super::{Memberships, enrol, join, of_group, query, rules};
+use super::{Membership, Memberships, enrol, join, of_group, rules};
 
 type Parameters = &'static [(&'static str, &'static str)];
 
@@ -183,21 +184,20 @@ async fn in_group(cx: &Context, arguments: Arguments) -> Result<Outcome<Membersh
 }
 
 async fn fast_roles(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
-    let wanted = Wanted::of_arguments(cx, &arguments).await?;
     let (search, window) = search(&arguments)?;
-    let mut page = query::list(cx, &search, &wanted).await?;
-    page.items.iter_mut().for_each(super::Membership::strip);
+    let search = Wanted::of_arguments(cx, &arguments)?.search(&search);
+    let mut page = db::list(cx, &search).await?;
+    page.items.iter_mut().for_each(Membership::strip);
     Ok(Outcome::Collection { page, window })
 }
 
 async fn part(cx: &Context, search: Search) -> Result<Outcome<Memberships>> {
-    let wanted = Wanted::of_search(cx, &search).await?;
-    let page = query::list(cx, &search, &wanted).await?;
+    let wanted = Wanted::of_search(cx, &search).await?.search(&search);
+    let page = db::list(cx, &wanted).await?;
     let total = match search.is_counted {
-        true => Some(query::count(cx, &search, &wanted).await?),
+        true => Some(db::count::<Membership>(cx, &wanted).await?),
         false => None,
     };
-    drop(wanted);
     Ok(Outcome::Part {
         page,
         search,

@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use entity_core::db::Secret;
-use entity_core::{Arguments, Context, Data, Error, Outcome, Result, encode_segment};
+use entity_core::{Arguments, Context, Data, Error, Outcome, Result, db, encode_segment};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::wanted::Wanted;
-use super::{Memberships, actions, query, rules, write};
+use super::{Membership, Memberships, actions, rules, write};
 use crate::people::invitation::{self, Invited};
 use crate::storage::db::membership::{self, Origin};
 use crate::{base::parameters, people::user};
@@ -43,7 +43,7 @@ pub(super) async fn by_names(cx: &Context, arguments: Arguments) -> Result<Outco
     let site = arguments.argument("siteId")?;
     let enrolment = named(cx, &arguments).await?;
     let (search, window) = actions::search(&arguments)?;
-    let page = query::list(cx, &search, &Wanted::of_all(cx, site).await?).await?;
+    let page = db::list::<Membership>(cx, &Wanted::of_all(site).search(&search)).await?;
     Ok(enrolment.remark(Outcome::Collection { page, window }))
 }
 

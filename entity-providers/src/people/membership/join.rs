@@ -5,7 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 
 use super::location::Location;
-use super::{Membership, Memberships, query, rules, write};
+use super::{Membership, Memberships, rules, write};
 use crate::base::parameters;
 use crate::people::authorizer::{self, ADMIN_SITE};
 use crate::people::site::{self, Site};
@@ -131,7 +131,7 @@ pub(super) async fn provide(
 async fn own(cx: &Context, id: &str) -> Result<(Site, Option<Membership>)> {
     let found: Vec<Site> = db::load(cx, site::site::Entity::find_by_id(id)).await?;
     let site = found.into_iter().next().ok_or_else(Error::not_found)?;
-    let own = query::one(cx, cx.user_id()?, Location::Site(id)).await?;
+    let own = super::one(cx, cx.user_id()?, Location::Site(id)).await?;
     Ok((site, own))
 }
 

@@ -4,7 +4,7 @@ use entity_core::{Arguments, Context, Done, Error, Result};
 
 use super::location::Location;
 use super::write::{self, Draft};
-use super::{Membership, query};
+use super::Membership;
 use crate::storage::db::site_group;
 use crate::{
     base::parameters,
@@ -143,7 +143,7 @@ async fn users(cx: &Context, site: &str, field: &str, names: &[String]) -> Resul
 
 /// Returns whether the caller may know that `name` is the external id or the e-mail address of the member `user`.
 async fn is_known_by(cx: &Context, site: &str, user: &str, name: &str) -> Result<bool> {
-    let member = query::one(cx, user, Location::Site(site)).await?;
+    let member = super::one(cx, user, Location::Site(site)).await?;
     Ok(member.is_some_and(|it| {
         it.user_eid.eq_ignore_ascii_case(name) || it.user_email.eq_ignore_ascii_case(name)
     }))

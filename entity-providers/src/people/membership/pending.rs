@@ -27,27 +27,15 @@ pub(super) async fn find(
 
 async fn of(cx: &Context, invitation: Invitation) -> Result<Membership> {
     let facts = authorizer::of(cx)?.site(cx, &invitation.site_id).await?;
-    let nothing = String::new;
     Ok(Membership {
         id: format!("{}::site:{}", invitation.id, invitation.site_id),
-        user_id: nothing(),
-        user_eid: nothing(),
-        user_display_id: nothing(),
         user_display_name: invitation.invitee.clone(),
-        user_first_name: nothing(),
-        user_last_name: nothing(),
         user_sort_name: invitation.invitee,
-        user_email: nothing(),
         member_role: invitation.member_role,
-        active: false,
-        provided: false,
-        hidden: false,
         location_reference: format!("/site/{}", invitation.site_id),
         site_id: invitation.site_id,
         site_type: (*facts).as_ref().and_then(|it| it.kind.clone()),
-        last_login_time: None,
-        group_id: None,
-        is_told: false,
         invitation: Some(invitation.id),
+        ..Membership::default()
     })
 }

@@ -128,7 +128,7 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Presences
     search.narrow(Membership::FIELD.user_id.is_in(seen.keys()));
     let members = match seen.is_empty() {
         true => Vec::new(),
-        false => listed(cx, &search, &Wanted::of_all(cx, site).await?).await?,
+        false => listed(cx, &search, &Wanted::of_all(site)).await?,
     };
     let visitors = members.into_iter().map(|it| {
         let last_seen = seen.get(&it.user_id).copied().unwrap_or_default();

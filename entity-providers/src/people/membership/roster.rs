@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::wanted::Wanted;
-use super::{Membership, Memberships, query, rules};
+use super::{Membership, Memberships, rules};
 use crate::people::site;
 use crate::people::{authorizer, group};
 
@@ -193,7 +193,7 @@ async fn get_membership(
     let (window, is_paged) = window(&arguments)?;
     let wanted = match arguments.parameter("groupId") {
         Some(id) if !id.is_empty() => Wanted::of_group(cx, Some(site), id).await?,
-        _ => Wanted::of_all(cx, site).await?,
+        _ => Wanted::of_all(site),
     };
     let mut search = counting(window)?;
     let role = arguments.parameter("roleId").filter(|it| !it.is_empty());
@@ -208,7 +208,7 @@ async fn get_membership(
             collection: members,
         }));
     }
-    let role_counts = query::count_by_role(cx, &search, &wanted).await?;
+    let role_counts = count_by_role(cx, &search, &wanted).await?;
     Ok(Outcome::value(Paged {
         status: members.is_empty().then_some("END"),
         members,
@@ -224,8 +224,8 @@ async fn get_site(cx: &Context, roster: Roster, _: Arguments) -> Result<Data<Ros
         limit: MOST,
     })?;
     let roles = authorizer::of(cx)?.roles_of_realm(cx, &id).await?;
-    let role_counts = query::count_by_role(cx, &search, &Wanted::of_all(cx, &id).await?).await?;
-    let in_groups = listed(cx, &search, &Wanted::of_groups(cx, &id).await?).await?;
+    let role_counts = count_by_role(cx, &search, &Wanted::of_all(&id)).await?;
+    let in_groups = listed(cx, &search, &Wanted::of_groups(&id)).await?;
     let mut users: HashMap<String, Vec<String>> = HashMap::new();
     for it in in_groups {
         let group = it.group_id.unwrap_or_default();
@@ -286,8 +286,19 @@ pub(super) async fn listed(
     search: &Search,
     wanted: &Wanted<'_>,
 ) -> Result<Vec<Membership>> {
-    let page: Page<Membership> = query::list(cx, search, wanted).await?;
+    let page: Page<Membership> = db::list(cx, &wanted.search(search)).await?;
     Ok(gate::retain::<Memberships>(cx, page).await?.items)
+}
+
+/// Returns the numbers of the wanted memberships by role.
+async fn count_by_role(
+    cx: &Context,
+    search: &Search,
+    wanted: &Wanted<'_>,
+) -> Result<BTreeMap<String, u64>> {
+    let counts = db::count_by::<Membership>(cx, &wanted.search(search), "role").await?;
+    let counts = counts.into_iter();
+    Ok(counts.map(|(role, it)| (role, it.unsigned_abs())).collect())
 }
 
 /// Returns these members of `site` with their groups there, which one statement finds.

@@ -1,49 +1,24 @@
 //! Visibility of members, and the roles that a caller may give to others.
 
-use entity_core::{Context, Decision, Error, Permit, Result, Scope, gate};
+use entity_core::{Context, Decision, Error, Permit, Result, gate};
 use sea_orm::{EntityTrait, QuerySelect};
 
 use super::Membership;
 use crate::people::authorizer::{self, ADMIN_SITE};
-use crate::people::group::{self, MANAGES_GROUPS};
+use crate::people::group;
 use crate::people::site::site;
 use crate::people::user;
 
 /// Either of these opens the list of a site's members.
-const ROSTER: [&str; 2] = ["roster.viewallmembers", "site.viewRoster"];
+pub(super) const ROSTER: [&str; 2] = ["roster.viewallmembers", "site.viewRoster"];
 /// Whoever holds it manages the whole site, its members' roles included.
-const MANAGES_SITE: &str = "site.upd";
+pub(super) const MANAGES_SITE: &str = "site.upd";
 /// Whoever holds it changes who is a member of a site.
 pub(crate) const MANAGES_MEMBERS: &str = "site.upd.site.mbrshp";
 /// The account function of those who add people without asking them; others invite.
 const ENROLS: &str = "user.enrol";
 /// Whoever holds it, and the roster, sees also those members who do not want to be seen.
 pub(super) const SEES_HIDDEN: &str = "roster.viewhidden";
-
-/// Everybody sees what they belong to themselves; others are for those who hold the roster, and those in a group
-/// also for those who put them there. Who does not want to be seen is for few of them.
-pub(super) async fn may_see(cx: &Context, membership: &Membership) -> Result<Permit> {
-    if is_own(cx, membership) {
-        return Ok(Permit::Allowed);
-    }
-    let site = membership.site_id.as_str();
-    if membership.invitation.is_some() {
-        return Ok(match gate::holds(cx, MANAGES_MEMBERS, site).await? {
-            true => Permit::Allowed,
-            false => Permit::Hidden,
-        });
-    }
-    let decision = match membership.group_id {
-        None => holds_roster(cx, site).await?,
-        Some(_) => holds_group_roster(cx, site).await?,
-    };
-    let is_seen =
-        decision.is_granted() && (!membership.hidden || gate::holds(cx, SEES_HIDDEN, site).await?);
-    match is_seen {
-        true => Ok(Permit::Allowed),
-        false => Ok(Permit::Hidden),
-    }
-}
 
 /// A membership of a site takes the function for it and a role that the caller may give, one of a group a caller
 /// who looks after the groups.
@@ -152,31 +127,6 @@ pub(super) async fn demand_roster(cx: &Context, site: &str) -> Result<()> {
 /// Insists that the caller holds the roster of `site`, or changes who is in its groups.
 pub(super) async fn demand_group_roster(cx: &Context, site: &str) -> Result<()> {
     demand(holds_group_roster(cx, site).await?)
-}
-
-/// The sites whose rosters the caller holds.
-pub(super) async fn rosters(cx: &Context) -> Result<Scope> {
-    union(cx, &ROSTER).await
-}
-
-/// The sites of which the caller sees who is in their groups.
-pub(super) async fn group_rosters(cx: &Context) -> Result<Scope> {
-    let [all, maintained] = ROSTER;
-    union(cx, &[all, maintained, MANAGES_GROUPS, MANAGES_SITE]).await
-}
-
-/// The sites in which the caller holds any of `functions`.
-async fn union(cx: &Context, functions: &[&str]) -> Result<Scope> {
-    let mut all = Vec::new();
-    for function in functions {
-        match cx.authorizer().scope(cx, function).await? {
-            Scope::Everything => return Ok(Scope::Everything),
-            Scope::Sites(sites) => all.extend(sites),
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    Ok(Scope::Sites(all))
 }
 
 /// The facts of a member's person that the caller may know in a site.

@@ -10,7 +10,7 @@ use sea_orm::{
 use serde::Deserialize;
 
 use super::location::Location;
-use super::{Membership, Memberships, of_group, pending, query, rules};
+use super::{Membership, Memberships, of_group, pending, rules};
 use crate::people::authorizer::{self, keep_maintained};
 use crate::people::invitation::{self, Invited};
 use crate::people::user;
@@ -222,7 +222,7 @@ pub(super) async fn read_back(
     user: &str,
     location: Location<'_>,
 ) -> Result<Membership> {
-    query::one(cx, user, location)
+    super::one(cx, user, location)
         .await?
         .ok_or_else(|| Error::internal("a membership that was just written is not there"))
 }

@@ -6,9 +6,9 @@
 
 use sea_orm::Value;
 
+use super::Sql;
 use super::contains::write_contains;
 use super::veil::Columns;
-use super::Sql;
 use crate::contract::context::Context;
 use crate::contract::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
 use crate::model::schema::{Field, Schema};

@@ -2,11 +2,10 @@
 
 use entity_core::options::{self, Choice};
 use entity_core::{Context, Result, gate, menu, register_options};
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 
 use crate::people::authorizer;
 use crate::people::site::{Sites, parts};
-use crate::storage::db::{site_page, site_tool};
+use crate::storage::db::site_parts::{SitePage, pages_of, tools_of};
 
 register_options!("group", |cx, site| Box::pin(groups(cx, site)));
 register_options!(menu::TOOLS, |cx, site| Box::pin(tools(cx, site)));
@@ -57,17 +56,8 @@ async fn tools(cx: &Context, site: Option<&str>) -> Result<Vec<Choice>> {
     let Some(site) = visited(cx, site).await? else {
         return Ok(Vec::new());
     };
-    let pages = site_page::Entity::find().filter(site_page::Column::SiteId.eq(site));
-    let pages = pages
-        .order_by_asc(site_page::Column::Position)
-        .order_by_asc(site_page::Column::Id);
-    let pages: Vec<site_page::Model> = cx.db()?.select(&pages).await?;
-    let tools = site_tool::Entity::find().filter(site_tool::Column::SiteId.eq(site));
-    let tools = tools
-        .order_by_asc(site_tool::Column::Position)
-        .order_by_asc(site_tool::Column::Id);
-    let tools: Vec<site_tool::Model> = cx.db()?.select(&tools).await?;
-    let of_page = |page: site_page::Model| {
+    let (pages, tools) = (pages_of(cx, &[site]).await?, tools_of(cx, &[site]).await?);
+    let of_page = |page: SitePage| {
         let tools = tools.iter().filter(move |it| it.page_id == page.id);
         tools
             .map(move |it| (it.tool_id.clone(), page.title.clone()))

@@ -8,7 +8,6 @@ use entity_core::{
     Search, Window, gate,
 };
 use entity_core::{leads, menu};
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 use serde::Serialize;
 
 use crate::courses::announcement::Announcement;
@@ -16,7 +15,7 @@ use crate::courses::assignment::{self, Assignment};
 use crate::courses::calendar::{self, CalendarEvent};
 use crate::face::sites::own_sites;
 use crate::people::preference;
-use crate::storage::db::{site_page, site_tool};
+use crate::storage::db::site_parts::{pages_of, tools_of};
 
 /// The number of announcements on the start page.
 const MOST_NEWS: u64 = 10;
@@ -327,31 +326,18 @@ fn is_closed(error: &Error) -> bool {
 
 /// Returns the kind of the first tool on a page.
 async fn tool_of_page(cx: &Context, site_id: &str, page: &str) -> Result<Option<String>> {
-    let is_there: Option<site_page::Model> = cx
-        .db()?
-        .first(site_page::Entity::find_by_id(page).filter(site_page::Column::SiteId.eq(site_id)))
-        .await?;
-    is_there.ok_or_else(Error::not_found)?;
-    let tool: Option<site_tool::Model> = cx
-        .db()?
-        .first(
-            site_tool::Entity::find()
-                .filter(site_tool::Column::SiteId.eq(site_id))
-                .filter(site_tool::Column::PageId.eq(page))
-                .order_by_asc(site_tool::Column::Position)
-                .order_by_asc(site_tool::Column::Id),
-        )
-        .await?;
+    let mut pages = pages_of(cx, &[site_id]).await?.into_iter();
+    pages
+        .find(|it| it.id == page)
+        .ok_or_else(Error::not_found)?;
+    let tools = tools_of(cx, &[site_id]).await?;
+    let tool = tools.into_iter().find(|it| it.page_id == page);
     Ok(tool.map(|it| it.tool_id))
 }
 
 /// Returns the kind of the tool with the id `placement`.
 async fn tool(cx: &Context, site_id: &str, placement: &str) -> Result<String> {
-    let tool: Option<site_tool::Model> = cx
-        .db()?
-        .first(
-            site_tool::Entity::find_by_id(placement).filter(site_tool::Column::SiteId.eq(site_id)),
-        )
-        .await?;
+    let tools = tools_of(cx, &[site_id]).await?;
+    let tool = tools.into_iter().find(|it| it.id == placement);
     tool.map(|it| it.tool_id).ok_or_else(Error::not_found)
 }

@@ -6,13 +6,14 @@ use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::search::Grammar;
 use entity_core::{Context, ErrorKind, Page, Result, Scope, Search, Window, db, gate};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use serde::Serialize;
 
 use crate::people::site::{Site, Sites, address};
 use crate::people::term;
 use crate::people::user::{User, is_caller};
-use crate::storage::db::{membership, site_page, site_tool};
+use crate::storage::db::membership;
+use crate::storage::db::site_parts::{pages_of, tools_of};
 use crate::talk::notification::{self, Place};
 
 /// The sites of a user.
@@ -222,16 +223,10 @@ async fn tools(
     sites: &[OwnSite],
     news: &BTreeSet<Place>,
 ) -> Result<HashMap<String, Vec<ToolEntry>>> {
-    let ids = sites.iter().map(|it| it.site.id.as_str());
-    let pages = site_page::Entity::find().filter(site_page::Column::SiteId.is_in(ids.clone()));
-    let pages: Vec<site_page::Model> = cx.db()?.select(&pages).await?;
-    let positions: HashMap<String, i64> =
-        pages.into_iter().map(|it| (it.id, it.position)).collect();
-    let rows = site_tool::Entity::find()
-        .filter(site_tool::Column::SiteId.is_in(ids))
-        .order_by_asc(site_tool::Column::Position)
-        .order_by_asc(site_tool::Column::Id);
-    let mut rows: Vec<site_tool::Model> = cx.db()?.select(&rows).await?;
+    let ids: Vec<&str> = sites.iter().map(|it| it.site.id.as_str()).collect();
+    let pages = pages_of(cx, &ids).await?.into_iter();
+    let positions: HashMap<String, i64> = pages.map(|it| (it.id, it.position)).collect();
+    let mut rows = tools_of(cx, &ids).await?;
     // The sort is stable: on one page the tools stay in their own order.
     rows.sort_by_key(|it| positions.get(&it.page_id).copied());
     let mut tools: HashMap<String, Vec<ToolEntry>> = HashMap::new();

@@ -3,11 +3,10 @@
 //! Whoever is in a group is a member of its site, in the role that they have there: groups give nobody a right.
 
 use entity_core::{Context, Decision, Error, Result, db};
-use sea_orm::{
-    ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder as _, QuerySelect as _,
-};
+use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect as _};
 
-use crate::storage::db::{group_member, membership, site_group};
+use crate::storage::db::site_parts::{SiteGroup, groups_of, site_group};
+use crate::storage::db::{group_member, membership};
 
 /// Whoever holds it changes the groups of a site and who is in them.
 pub(crate) const MANAGES_GROUPS: &str = "site.upd.grp.mbrshp";
@@ -18,12 +17,10 @@ const MANAGES_SITE: &str = "site.upd";
 ///
 /// # Errors
 /// There is none, or none in the site `site`, if that is said.
-pub(crate) async fn find(cx: &Context, site: Option<&str>, id: &str) -> Result<site_group::Model> {
-    let found: Option<site_group::Model> =
-        cx.db()?.first(site_group::Entity::find_by_id(id)).await?;
-    found
-        .filter(|it| site.is_none_or(|site| it.site_id == site))
-        .ok_or_else(Error::not_found)
+pub(crate) async fn find(cx: &Context, site: Option<&str>, id: &str) -> Result<SiteGroup> {
+    let mut found = db::load(cx, site_group::Entity::find_by_id(id)).await?;
+    found.retain(|it: &SiteGroup| site.is_none_or(|site| it.site_id == site));
+    found.pop().ok_or_else(Error::not_found)
 }
 
 /// The reference of a group.
@@ -84,16 +81,8 @@ pub(crate) async fn members(cx: &Context, id: &str) -> Result<Vec<String>> {
 
 /// Returns the groups of `site`, each as its id and its title, by title.
 pub(crate) async fn titles(cx: &Context, site: &str) -> Result<Vec<(String, String)>> {
-    let groups: Vec<site_group::Model> = cx
-        .db()?
-        .select(
-            &site_group::Entity::find()
-                .filter(site_group::Column::SiteId.eq(site))
-                .order_by_asc(site_group::Column::Title)
-                .order_by_asc(site_group::Column::Id),
-        )
-        .await?;
-    Ok(groups.into_iter().map(|it| (it.id, it.title)).collect())
+    let groups = groups_of(cx, site).await?.into_iter();
+    Ok(groups.map(|it| (it.id, it.title)).collect())
 }
 
 /// The ids of those groups of `site` that `user` is in.
@@ -106,7 +95,7 @@ pub(crate) async fn of_user(cx: &Context, site: &str, user: &str) -> Result<Vec<
 }
 
 /// Puts `users`, who are in the site and not yet in the group, into `group`.
-pub(crate) async fn add(cx: &Context, group: &site_group::Model, users: &[String]) -> Result<()> {
+pub(crate) async fn add(cx: &Context, group: &SiteGroup, users: &[String]) -> Result<()> {
     if users.is_empty() {
         return Ok(());
     }
@@ -125,11 +114,7 @@ pub(crate) async fn add(cx: &Context, group: &site_group::Model, users: &[String
 }
 
 /// Takes `users` out of `group`.
-pub(crate) async fn remove(
-    cx: &Context,
-    group: &site_group::Model,
-    users: &[String],
-) -> Result<()> {
+pub(crate) async fn remove(cx: &Context, group: &SiteGroup, users: &[String]) -> Result<()> {
     group_member::Entity::delete_many()
         .filter(group_member::Column::GroupId.eq(&group.id))
         .filter(group_member::Column::UserId.is_in(users))
@@ -139,7 +124,7 @@ pub(crate) async fn remove(
 }
 
 /// Tells that somebody changed `group`, or who is in it.
-pub(crate) fn tell(cx: &Context, group: &site_group::Model) {
+pub(crate) fn tell(cx: &Context, group: &SiteGroup) {
     let reference = reference(&group.site_id, &group.id);
     cx.emit(MANAGES_GROUPS, reference, Some(&group.site_id));
 }

@@ -59,7 +59,10 @@ entity_core::register!(Memberships);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(table = "member", source = MEMBERS, sight = SIGHT)]
-#[entity(join = "user_account u ON u.id = this.user_id", join = "site s ON s.id = this.site_id")]
+#[entity(
+    join = "user_account u ON u.id = this.user_id",
+    join = "site s ON s.id = this.site_id"
+)]
 #[entity(version = Self::to_version, listed("memberRole", "userEmail", "siteId"))]
 #[entity(complete = Self::conceal, removal = Self::removal_of, layout = people)]
 pub struct Membership {
@@ -249,12 +252,12 @@ impl Provider for Memberships {
 
     async fn permits(cx: &Context, entity: &Membership, operation: Operation) -> Result<Permit> {
         match operation {
-            Operation::Read if entity.invitation.is_some() => {
-                Ok(match gate::holds(cx, MANAGES_MEMBERS, &entity.site_id).await? {
+            Operation::Read if entity.invitation.is_some() => Ok(
+                match gate::holds(cx, MANAGES_MEMBERS, &entity.site_id).await? {
                     true => Permit::Allowed,
                     false => Permit::Hidden,
-                })
-            }
+                },
+            ),
             Operation::Read => db::permits(cx, entity, operation).await,
             Operation::Update if entity.invitation.is_some() => Ok(Permit::Forbidden),
             Operation::Create | Operation::Update => rules::may_make(cx, entity).await,

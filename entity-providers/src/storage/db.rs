@@ -21,10 +21,8 @@ pub mod group_member;
 pub mod membership;
 pub mod offline;
 pub mod realm_grant;
-pub mod site_group;
 pub mod site_likeness;
-pub mod site_page;
-pub mod site_tool;
+pub mod site_parts;
 
 #[cfg(test)]
 mod tests;

@@ -15,9 +15,8 @@ use entity_providers::people::session_event::SessionEvent;
 use entity_providers::people::site::Site;
 use entity_providers::people::term::Term;
 use entity_providers::people::user::{User, user};
-use entity_providers::storage::db::{
-    group_member, membership, realm_grant, site_group, site_page, site_tool,
-};
+use entity_providers::storage::db::site_parts::{SiteGroup, SitePage, SiteTool};
+use entity_providers::storage::db::{group_member, membership, realm_grant};
 use entity_providers::talk::conversations::{
     self, Topic, TopicComment, TopicMark, TopicPost, TopicTag,
 };
@@ -36,9 +35,9 @@ use super::quiz::Paper;
 pub(super) struct Rows {
     pub(super) users: Vec<User>,
     pub(super) sites: Vec<Site>,
-    pub(super) pages: Vec<site_page::Model>,
-    pub(super) tools: Vec<site_tool::Model>,
-    pub(super) groups: Vec<site_group::Model>,
+    pub(super) pages: Vec<SitePage>,
+    pub(super) tools: Vec<SiteTool>,
+    pub(super) groups: Vec<SiteGroup>,
     pub(super) group_members: Vec<group_member::Model>,
     pub(super) members: Vec<membership::Model>,
     pub(super) invitations: Vec<Invitation>,
@@ -83,9 +82,9 @@ impl Rows {
         });
         records(cx, &users.collect::<Vec<_>>()).await?;
         records(cx, &self.sites).await?;
-        insert(cx, self.pages).await?;
-        insert(cx, self.tools).await?;
-        insert(cx, self.groups).await?;
+        records(cx, &self.pages).await?;
+        records(cx, &self.tools).await?;
+        records(cx, &self.groups).await?;
         insert(cx, self.group_members).await?;
         insert(cx, self.members).await?;
         records(cx, &self.invitations).await?;

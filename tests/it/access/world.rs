@@ -12,7 +12,8 @@ use entity_core::wire::Millis;
 use entity_core::{Caller as Who, DateTimeUtc, Reference};
 use entity_providers::people::site::Site;
 use entity_providers::people::user::User;
-use entity_providers::storage::db::{group_member, membership, site_group, site_page, site_tool};
+use entity_providers::storage::db::site_parts::{SiteGroup, SitePage, SiteTool};
+use entity_providers::storage::db::{group_member, membership};
 use http::StatusCode;
 use serde_json::json;
 use tests::app::PASSWORD;
@@ -127,7 +128,7 @@ impl World {
         world.sites.insert("motd", "!site".to_owned());
         world.sites.insert("unknown", "no-such-site".to_owned());
         for (group, member) in [("mine", "student"), ("foreign", "peer")] {
-            rows.groups.push(site_group::Model {
+            rows.groups.push(SiteGroup {
                 id: group.to_owned(),
                 site_id: world.sites["course"].clone(),
                 title: group.to_owned(),
@@ -211,14 +212,14 @@ impl World {
             version: 1,
             ..Site::default()
         });
-        rows.pages.push(site_page::Model {
+        rows.pages.push(SitePage {
             id: format!("{id}-page"),
             site_id: id.clone(),
             title: "Announcements".to_owned(),
             position: 1,
             layout: 0,
         });
-        rows.tools.push(site_tool::Model {
+        rows.tools.push(SiteTool {
             id: format!("{id}-tool"),
             page_id: format!("{id}-page"),
             site_id: id.clone(),
@@ -239,7 +240,7 @@ impl World {
     /// Adds a group to the site `id`, with nobody in it. Its id is made of that of the site.
     pub(super) fn plan_group(id: &str, rows: &mut Rows) -> String {
         let group = format!("{id}-group");
-        rows.groups.push(site_group::Model {
+        rows.groups.push(SiteGroup {
             id: group.clone(),
             site_id: id.to_owned(),
             title: group.clone(),

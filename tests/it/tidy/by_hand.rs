@@ -47,16 +47,13 @@ const BURDENS: [Burden; 3] = [
 const STATEMENTS: usize = 114;
 
 /// The files with a model of a table that is written by hand, because the table is that of no record.
-const MODELS: [&str; 11] = [
+const MODELS: [&str; 8] = [
     "entity-providers/src/storage/db/authorization_epoch.rs",
     "entity-providers/src/storage/db/demo_password.rs",
     "entity-providers/src/storage/db/group_member.rs",
     "entity-providers/src/storage/db/membership.rs",
     "entity-providers/src/storage/db/realm_grant.rs",
-    "entity-providers/src/storage/db/site_group.rs",
     "entity-providers/src/storage/db/site_likeness.rs",
-    "entity-providers/src/storage/db/site_page.rs",
-    "entity-providers/src/storage/db/site_tool.rs",
     "server/src/guard/auth/throttle.rs",
     "server/src/guard/session/table.rs",
 ];

@@ -370,7 +370,9 @@ pub async fn count_by<T: Record>(
     write_from(of, cx, &mut sql);
     write_seen(of, &mut sql, search, &columns)?;
     sql.push(" GROUP BY ").column(THIS, column);
-    cx.db()?.scan(sql.into_statement(), crate::db::columns).await
+    cx.db()?
+        .scan(sql.into_statement(), crate::db::columns)
+        .await
 }
 
 /// Begins a statement that selects entities.

@@ -8,7 +8,7 @@ use sea_orm::{
 
 use super::Task;
 use crate::courses::gradebook::student_roles;
-use crate::storage::db::site_group;
+use crate::storage::db::site_parts::site_group;
 
 /// The function of those who hand out tasks.
 pub(super) const CREATE: &str = "task.create";

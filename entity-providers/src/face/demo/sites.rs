@@ -12,7 +12,8 @@ use crate::people::authorizer::ADMIN_SITE;
 use crate::people::invitation::{EXPIRY, Invitation};
 use crate::people::site::Site;
 use crate::people::site::claim_ids;
-use crate::storage::db::{group_member, membership, site_group, site_page, site_tool};
+use crate::storage::db::site_parts::{SiteGroup, SitePage, SiteTool};
+use crate::storage::db::{group_member, membership};
 
 /// A page with one tool: title and tool.
 type Page = (&'static str, &'static str);
@@ -120,8 +121,8 @@ pub(super) async fn fill(
     for plan in &PLANS {
         plan.add_pages(cx, &mut pages, &mut tools);
     }
-    insert(cx, pages).await?;
-    insert(cx, tools).await?;
+    db::insert_many(cx, &pages).await?;
+    db::insert_many(cx, &tools).await?;
     insert(cx, members(cx, cast)?).await?;
     db::insert_many(cx, &invitations(cx, cast)?).await?;
     Ok((ids, fill_groups(cx, cast).await?))
@@ -155,22 +156,17 @@ impl Plan {
         })
     }
 
-    fn add_pages(
-        &self,
-        cx: &Context,
-        pages: &mut Vec<site_page::Model>,
-        tools: &mut Vec<site_tool::Model>,
-    ) {
+    fn add_pages(&self, cx: &Context, pages: &mut Vec<SitePage>, tools: &mut Vec<SiteTool>) {
         for ((title, tool_id), position) in self.pages.iter().zip(1..) {
             let page_id = cx.new_id();
-            pages.push(site_page::Model {
+            pages.push(SitePage {
                 id: page_id.clone(),
                 site_id: self.id.to_owned(),
                 title: (*title).to_owned(),
                 position,
                 layout: 0,
             });
-            tools.push(site_tool::Model {
+            tools.push(SiteTool {
                 id: cx.new_id(),
                 page_id,
                 site_id: self.id.to_owned(),
@@ -249,7 +245,7 @@ async fn fill_groups(cx: &Context, cast: &Cast) -> Result<Vec<(String, String)>>
             user_id: it.id.clone(),
             site_id: Some(BIOLOGY.to_owned()),
         }));
-        groups.push(site_group::Model {
+        groups.push(SiteGroup {
             id: id.clone(),
             site_id: BIOLOGY.to_owned(),
             title: title.to_owned(),
@@ -258,7 +254,7 @@ async fn fill_groups(cx: &Context, cast: &Cast) -> Result<Vec<(String, String)>>
         });
         made.push((title.to_owned(), id));
     }
-    insert(cx, groups).await?;
+    db::insert_many(cx, &groups).await?;
     insert(cx, members).await?;
     Ok(made)
 }

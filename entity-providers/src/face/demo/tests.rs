@@ -8,7 +8,8 @@ use sea_orm::{EntityTrait, PaginatorTrait};
 use crate::base::university::NEWS;
 use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY};
 use crate::people::user::user;
-use crate::storage::db::{membership, site_tool};
+use crate::storage::db::membership;
+use crate::storage::db::site_parts::site_tool;
 use crate::testbed::{Testbed, texts};
 
 #[tokio::test]

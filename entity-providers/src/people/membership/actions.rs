@@ -3,8 +3,8 @@
 use entity_core::schema::{Field, Kind};
 use entity_core::search::Grammar;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
-    db,
+    Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb,
+    Window, db,
 };
 
 use super::wanted::Wanted;

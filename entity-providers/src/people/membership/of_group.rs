@@ -2,10 +2,10 @@
 
 use entity_core::{Arguments, Context, Done, Error, Result};
 
+use super::Membership;
 use super::location::Location;
 use super::write::{self, Draft};
-use super::Membership;
-use crate::storage::db::site_group;
+use crate::storage::db::site_parts::SiteGroup;
 use crate::{
     base::parameters,
     people::{group, user},
@@ -94,17 +94,13 @@ pub(super) async fn change(cx: &Context, arguments: Arguments) -> Result<Done> {
 }
 
 /// Puts those whom `names` name into `group`. All must be members of its site.
-pub(crate) async fn put_into(
-    cx: &Context,
-    group: &site_group::Model,
-    names: &[String],
-) -> Result<()> {
+pub(crate) async fn put_into(cx: &Context, group: &SiteGroup, names: &[String]) -> Result<()> {
     let users = users(cx, &group.site_id, USER_IDS, names).await?;
     add(cx, group, &users).await
 }
 
 /// Puts those of `users`, who are members of its site, into `group` who are not there yet.
-async fn add(cx: &Context, group: &site_group::Model, users: &[String]) -> Result<()> {
+async fn add(cx: &Context, group: &SiteGroup, users: &[String]) -> Result<()> {
     let present = group::members(cx, &group.id).await?;
     let users = users.iter().filter(|it| !present.contains(it));
     group::add(cx, group, &users.cloned().collect::<Vec<_>>()).await

@@ -8,12 +8,11 @@ use entity_core::{
     encode_segment, shape,
 };
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
 use super::{Site, Sites, address, parts};
 use crate::people::{authorizer, membership};
-use crate::storage::db::{site_page, site_tool};
+use crate::storage::db::site_parts::{SitePage, SiteTool, pages_of, tools_of};
 
 /// The argument that narrows functions.
 const PREFIX: &str = "prefix";
@@ -132,15 +131,7 @@ async fn pages(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
     if standing.role_in(&site.id).is_none() && !standing.is_superuser {
         return Err(Error::forbidden());
     }
-    let pages: Vec<site_page::Model> = cx
-        .db()?
-        .select(
-            &site_page::Entity::find()
-                .filter(site_page::Column::SiteId.eq(&site.id))
-                .order_by_asc(site_page::Column::Position)
-                .order_by_asc(site_page::Column::Id),
-        )
-        .await?;
+    let pages = pages_of(cx, &[&site.id]).await?;
     let mut tools = tools(cx, &site.id).await?;
     let views = pages.into_iter().map(|it| {
         let tools = tools.remove(&it.id).unwrap_or_default();
@@ -151,17 +142,8 @@ async fn pages(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
 
 /// The tools of the site `id`, by page.
 async fn tools(cx: &Context, id: &str) -> Result<HashMap<String, Vec<ToolView>>> {
-    let rows: Vec<site_tool::Model> = cx
-        .db()?
-        .select(
-            &site_tool::Entity::find()
-                .filter(site_tool::Column::SiteId.eq(id))
-                .order_by_asc(site_tool::Column::Position)
-                .order_by_asc(site_tool::Column::Id),
-        )
-        .await?;
     let mut tools: HashMap<String, Vec<ToolView>> = HashMap::new();
-    for row in rows {
+    for row in tools_of(cx, &[id]).await? {
         let page = row.page_id.clone();
         let tool = ToolView::new(row, cx.base_url());
         tools.entry(page).or_default().push(tool);
@@ -170,7 +152,7 @@ async fn tools(cx: &Context, id: &str) -> Result<HashMap<String, Vec<ToolView>>>
 }
 
 impl PageView {
-    fn new(row: site_page::Model, tools: Vec<ToolView>, base_url: &str) -> Self {
+    fn new(row: SitePage, tools: Vec<ToolView>, base_url: &str) -> Self {
         Self {
             url: base_url.to_owned() + &address::of_page(&row.site_id, &row.id),
             id: row.id,
@@ -191,7 +173,7 @@ impl PageView {
 }
 
 impl ToolView {
-    fn new(row: site_tool::Model, base_url: &str) -> Self {
+    fn new(row: SiteTool, base_url: &str) -> Self {
         Self {
             url: base_url.to_owned() + &address::of_tool(&row.site_id, &row.id),
             placement_id: row.id.clone(),

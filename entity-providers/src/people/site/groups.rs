@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 
 use entity_core::{
-    Action, Answers, Arguments, Context, Done, Error, Need, Outcome, Result, Verb, encode_segment,
-    shape,
+    Action, Answers, Arguments, Context, Done, Error, Need, Outcome, Result, Verb, db,
+    encode_segment, shape,
 };
 use schemars::JsonSchema;
-use sea_orm::ActiveValue::Set;
-use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 use serde::Serialize;
 
 use super::{Owner, Site, Sites};
 use crate::people::group::{self, MANAGES_GROUPS};
-use crate::storage::db::site_group;
+use crate::storage::db::site_parts::SiteGroup;
 use crate::{base::parameters, people::membership};
 
 /// Most characters of a title, and of a description.
@@ -80,7 +78,7 @@ struct GroupView {
 }
 
 impl GroupView {
-    fn new(cx: &Context, site: Site, group: site_group::Model) -> Self {
+    fn new(cx: &Context, site: Site, group: SiteGroup) -> Self {
         // Whoever makes a group here makes it by hand, which clients tell by this property.
         let by_hand = ("group_prop_wsetup_created".to_owned(), "true".to_owned());
         Self {
@@ -113,16 +111,14 @@ async fn read(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<
 }
 
 async fn create(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
-    let group = site_group::Model {
+    let group = SiteGroup {
         id: cx.new_id(),
         site_id: site.id.clone(),
         title: title(&arguments)?,
         description: description(&arguments)?,
         modified: cx.now().timestamp_millis(),
     };
-    site_group::Entity::insert(group.clone().into_active_model())
-        .exec_without_returning(cx.db()?)
-        .await?;
+    db::insert(cx, &group).await?;
     let names = parameters::texts(&arguments, "userIds")?;
     membership::put_into_group(cx, &group, &names.unwrap_or_default()).await?;
     group::tell(cx, &group);
@@ -130,27 +126,26 @@ async fn create(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcom
 }
 
 async fn update(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
-    let mut row = find(cx, &site, &arguments).await?.into_active_model();
-    row.title = Set(title(&arguments)?);
-    if let Some(description) = description(&arguments)? {
-        row.description = Set(Some(description));
-    }
-    row.modified = Set(cx.now().timestamp_millis());
-    let group = row.update(cx.db()?).await?;
+    let current = find(cx, &site, &arguments).await?;
+    let changed = SiteGroup {
+        title: title(&arguments)?,
+        description: description(&arguments)?.or_else(|| current.description.clone()),
+        modified: cx.now().timestamp_millis(),
+        ..current.clone()
+    };
+    let group = db::store(cx, current, changed).await?;
     group::tell(cx, &group);
     Ok(Outcome::value(GroupView::new(cx, site, group)))
 }
 
 async fn delete(cx: &Context, site: Site, arguments: Arguments) -> Result<Done> {
     let group = find(cx, &site, &arguments).await?;
-    site_group::Entity::delete_by_id(&group.id)
-        .exec(cx.db()?)
-        .await?;
     group::tell(cx, &group);
+    db::delete(cx, group).await?;
     Ok(Done)
 }
 
-async fn find(cx: &Context, site: &Site, arguments: &Arguments) -> Result<site_group::Model> {
+async fn find(cx: &Context, site: &Site, arguments: &Arguments) -> Result<SiteGroup> {
     group::find(cx, Some(&site.id), arguments.argument("groupId")?).await
 }
 

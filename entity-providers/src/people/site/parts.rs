@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use entity_core::{Context, Result, encode_segment};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use serde::Serialize;
 
 use super::{Site, address};
 use crate::people::authorizer;
 use crate::people::group;
 use crate::people::user::{display_name, user};
-use crate::storage::db::{site_group, site_page};
+use crate::storage::db::site_parts::{SitePage, groups_of, pages_of};
 
 /// Whom a site belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -84,27 +84,19 @@ fn profile_url(cx: &Context, user: &str) -> Option<String> {
 }
 
 async fn pages(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<PageReference>>> {
-    use site_page::Column::{Id, Position, SiteId, Title};
-    let rows: Vec<(String, String, String)> = cx
-        .db()?
-        .select(
-            &site_page::Entity::find()
-                .select_only()
-                .columns([SiteId, Id, Title])
-                .filter(SiteId.is_in(sites.iter().map(|it| it.id.as_str())))
-                .order_by_asc(Position)
-                .order_by_asc(Id),
-        )
-        .await?;
+    let ids: Vec<&str> = sites.iter().map(|it| it.id.as_str()).collect();
     let mut pages: HashMap<String, Vec<PageReference>> = HashMap::new();
-    for (site, id, title) in rows {
+    for SitePage {
+        id, title, site_id, ..
+    } in pages_of(cx, &ids).await?
+    {
         let page = PageReference {
-            url: cx.base_url().to_owned() + &address::of_page(&site, &id),
+            url: cx.base_url().to_owned() + &address::of_page(&site_id, &id),
             id,
             title,
-            site_id: site.clone(),
+            site_id: site_id.clone(),
         };
-        pages.entry(site).or_default().push(page);
+        pages.entry(site_id).or_default().push(page);
     }
     Ok(pages)
 }
@@ -140,15 +132,7 @@ async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Str
 
 /// The groups of the site `id`, by title.
 pub(crate) async fn groups(cx: &Context, id: &str) -> Result<Vec<Group>> {
-    let rows: Vec<site_group::Model> = cx
-        .db()?
-        .select(
-            &site_group::Entity::find()
-                .filter(site_group::Column::SiteId.eq(id))
-                .order_by_asc(site_group::Column::Title)
-                .order_by_asc(site_group::Column::Id),
-        )
-        .await?;
+    let rows = groups_of(cx, id).await?;
     let groups = rows.into_iter().map(|row| Group {
         reference: group::reference(&row.site_id, &row.id),
         id: row.id,

@@ -3,7 +3,6 @@
 use entity_core::db::{self, Record as _};
 use entity_core::wire::Millis;
 use entity_core::{Context, Error, Fields, Result};
-use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
 
 use super::{Site, find, id, joiner_role, maintain_role, site};
@@ -11,7 +10,8 @@ use crate::base::fields::text;
 use crate::base::limits;
 use crate::people::authorizer;
 use crate::storage::db::membership::{self, Origin};
-use crate::storage::db::{realm_grant, site_page, site_tool};
+use crate::storage::db::realm_grant;
+use crate::storage::db::site_parts::{SitePage, SiteTool};
 
 /// The function of those who make courses, and as many sites as they need.
 const MAKES_COURSES: &str = "site.add.course";
@@ -176,27 +176,22 @@ async fn furnish(cx: &Context, site: &str, is_course: bool) -> Result<()> {
     let wanted = PAGES.iter().filter(|it| is_course || !it.2);
     for (position, (title, tool, _)) in (1..).zip(wanted) {
         let page = cx.new_id();
-        tools.push(site_tool::ActiveModel {
-            id: Set(cx.new_id()),
-            page_id: Set(page.clone()),
-            site_id: Set(site.to_owned()),
-            tool_id: Set((*tool).to_owned()),
-            title: Set((*title).to_owned()),
-            position: Set(1),
+        tools.push(SiteTool {
+            id: cx.new_id(),
+            page_id: page.clone(),
+            site_id: site.to_owned(),
+            tool_id: (*tool).to_owned(),
+            title: (*title).to_owned(),
+            position: 1,
         });
-        pages.push(site_page::ActiveModel {
-            id: Set(page),
-            site_id: Set(site.to_owned()),
-            title: Set((*title).to_owned()),
-            position: Set(position),
-            layout: Set(0),
+        pages.push(SitePage {
+            id: page,
+            site_id: site.to_owned(),
+            title: (*title).to_owned(),
+            position,
+            layout: 0,
         });
     }
-    site_page::Entity::insert_many(pages)
-        .exec_without_returning(cx.db()?)
-        .await?;
-    site_tool::Entity::insert_many(tools)
-        .exec_without_returning(cx.db()?)
-        .await?;
-    Ok(())
+    db::insert_many(cx, &pages).await?;
+    db::insert_many(cx, &tools).await
 }

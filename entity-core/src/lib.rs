@@ -135,6 +135,7 @@ mod contract {
     pub mod blob;
     pub mod catalog;
     pub mod context;
+    pub(crate) mod edge;
     pub mod endpoint;
     pub(crate) mod event;
     pub mod format;
@@ -149,8 +150,8 @@ mod contract {
     pub(crate) mod notice;
     pub(crate) mod operation;
     pub(crate) mod patch;
+    pub(crate) mod permission;
     pub(crate) mod preconditions;
-    pub(crate) mod prepare;
     pub(crate) mod provider;
     pub(crate) mod registry;
     pub(crate) mod repetition;
@@ -195,6 +196,7 @@ pub mod engine {
     pub(crate) mod route;
     pub mod zone;
 
+    pub use crate::contract::edge::{Edge, Made, Preparation, Work};
     pub use crate::contract::event::{Audit, Event, EventSink};
     pub use crate::contract::look_up::look_up;
     pub use crate::contract::notice::NoticeRegistration;
@@ -203,7 +205,6 @@ pub mod engine {
     };
     pub use crate::contract::patch::Patch;
     pub use crate::contract::preconditions::{Freshness, State, Versions};
-    pub use crate::contract::prepare::{Preparation, Prepare};
     pub use crate::contract::registry::{
         ActionRoute, Grant, RESERVED_PREFIXES, Registration, RegistryError, Route,
     };

@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::contract::access::{Authorizer, Caller, Decision, Scope};
 use crate::contract::context::{Clock, Context, Ids, Services, Shared};
 use crate::contract::event::{Audit, Event, EventSink};
-use crate::contract::html::{Sanitized, Sanitizer, SentHtml};
+use crate::contract::html::{Sanitized, Sanitizer};
 use crate::contract::request::Origin;
 use crate::words::error::Result;
 use crate::words::large::Reading;
@@ -173,12 +173,12 @@ impl Sanitizer for AsItComes {
         false
     }
 
-    fn sanitize(&self, html: &SentHtml) -> Sanitized {
-        Ok(html.text.to_string())
+    fn sanitize(&self, html: &str) -> Sanitized {
+        Ok(html.to_owned())
     }
 
-    async fn sanitize_apart(&self, _caller: &Caller, html: SentHtml) -> Result<Sanitized> {
-        Ok(self.sanitize(&html))
+    async fn sanitize_apart(&self, _caller: &Caller, html: &str) -> Result<Sanitized> {
+        Ok(self.sanitize(html))
     }
 }
 

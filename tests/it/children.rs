@@ -171,6 +171,26 @@ both! {
         assert!(page.expect(StatusCode::OK).text().contains("Knead"));
     }
 
+    async fn long_html_of_children_is_sanitised_and_stays(kitchen: Kitchen) {
+        let long = |word: &str| format!("<p onclick=x>{word}</p>\n").repeat(200);
+        let texts = |it: &Value| it["steps"].as_array().expect("steps").iter().map(|it| it["text"].clone()).collect::<Vec<_>>();
+        let stored = |word: &str| json!(format!("<p>{word}</p>\n").repeat(200));
+        let made = kitchen.make(json!([{"title": "Knead", "text": long("a")}, {"title": "Bake"}])).await;
+        assert_eq!(texts(&made), [stored("a"), json!("")]);
+        let patch = json!([{"op": "add", "path": "/steps/1/text", "value": long("b")}, {"op": "replace", "path": "/name", "value": "c"}]);
+        assert!(kitchen.patch(&made, &patch).await.status.is_success());
+        let title = json!([{"op": "replace", "path": "/steps/0/title", "value": "Rest"}]);
+        assert!(kitchen.patch(&made, &title).await.status.is_success());
+        let read = kitchen.read(&made).await;
+        assert_eq!((titles(&read), texts(&read)), (vec!["Rest", "Bake"], vec![stored("a"), stored("b")]));
+        let step = |word: &str| json!({"title": word, "text": long(word)}).to_string();
+        let steps = format!("{}\n{}", step("d"), step("e")).replace("<", "%3C").replace(">", "%3E");
+        let form = format!("_method=PUT&name=c&steps={steps}");
+        let answer = kitchen.cook.post_form(&address(&made), &form).await;
+        assert!(answer.status.is_success(), "{}", answer.text());
+        assert_eq!(texts(&kitchen.read(&made).await), [stored("d"), stored("e")]);
+    }
+
     async fn a_list_that_is_sent_takes_the_place_of_the_former_one(kitchen: Kitchen) {
         let made = kitchen.make(json!([step("a", &["x"]), step("b", &["y"]), step("c", &[])])).await;
         let path = address(&made);

@@ -15,6 +15,7 @@ use futures::future::BoxFuture;
 use crate::contract::access::Need;
 use crate::contract::blob::Receive;
 use crate::contract::context::Context;
+use crate::contract::input::Fields;
 use crate::contract::kind::{self, Lists};
 use crate::contract::provider::{List, Provider};
 use crate::contract::search::Grammar;
@@ -31,6 +32,9 @@ pub(crate) use words::Words;
 
 /// The reason why pages don't offer an action on an entity, if there is one.
 pub(crate) type Withheld<E> = dyn Fn(&E) -> Option<&'static str> + Send + Sync;
+
+/// A function that makes texts of the body of an action.
+pub type MakeTexts = fn(&Fields) -> Vec<String>;
 
 /// A named operation of a type. Built by [`Action::entity`], [`Action::collection`] or [`Action::list`], each from an
 /// `async fn`.
@@ -71,8 +75,8 @@ pub struct Action<P: Provider> {
     pub arguments: Vec<Argument>,
     /// The kind of a successful answer.
     pub answers: Answers,
-    /// True if the body is [prepared](crate::engine::Prepare) before the unit of work opens.
-    pub is_prepared: bool,
+    /// Makes texts of the body that become HTML of entities.
+    pub(crate) texts: Option<MakeTexts>,
     /// True if the action takes [files](crate::blob::Receive).
     pub is_receiving: bool,
     /// True if the action takes files and a body that is no form is a file as a whole.
@@ -244,7 +248,7 @@ impl<P: Provider> Action<P> {
             parameters: &[],
             arguments: Vec::new(),
             answers: Answers::Unsaid,
-            is_prepared: false,
+            texts: None,
             is_receiving: false,
             is_whole: true,
             words: Words::default(),
@@ -316,10 +320,11 @@ impl<P: Provider> Action<P> {
         self
     }
 
-    /// Lets the body be prepared before the unit of work opens, as the type [declares](crate::engine::Prepare).
+    /// Declares the texts that the action makes of its body and that become HTML of entities, so that long ones are sanitised
+    /// before the unit of work opens. Texts that are in the body as they are need no declaration.
     #[must_use]
-    pub fn prepared(mut self) -> Self {
-        self.is_prepared = true;
+    pub fn making_texts(mut self, texts: MakeTexts) -> Self {
+        self.texts = Some(texts);
         self
     }
 

@@ -1,7 +1,7 @@
 //! The context of one unit of work: the caller, the clock, the ids, the data, the events.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 
 use crate::contract::access::{Authorizer, Caller};
 use crate::contract::blob::Upload;
+use crate::contract::edge::Preparation;
 use crate::contract::event::Event;
 use crate::contract::html::{REPLACED, Sanitizer};
-use crate::contract::prepare::Preparation;
 use crate::contract::provider::Provider;
 use crate::contract::request::Origin;
 use crate::contract::setting::{Setting, Settings};
@@ -112,6 +112,8 @@ pub struct Context {
     pub(crate) unit: Box<dyn Unit>,
     pub(crate) events: Mutex<Vec<Event>>,
     pub(crate) preparation: Preparation,
+    /// The elements of texts of which only the address or the text was kept, as [`REPLACED`] names them.
+    pub(crate) replaced: Mutex<BTreeSet<&'static str>>,
     pub(crate) uploads: Vec<Upload>,
     is_request: bool,
     remarks: Mutex<Vec<Remark>>,
@@ -129,6 +131,7 @@ impl Context {
             unit,
             events: Mutex::default(),
             preparation: Preparation::default(),
+            replaced: Mutex::default(),
             uploads: Vec::new(),
             is_request: false,
             remarks: Mutex::default(),
@@ -244,7 +247,7 @@ impl Context {
             .push(event);
     }
 
-    /// Switches to another request of the same unit of work, with what was prepared for that request.
+    /// Switches to another request of the same unit of work, with what was done for it at the edge.
     pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
         self.origin.clone_from(origin);
         self.preparation = preparation;
@@ -277,8 +280,11 @@ impl Context {
 
     /// Takes the remarks that were added since the last call.
     pub(crate) fn take_remarks(&self) -> Vec<Remark> {
-        if let Some(replaced) = self.preparation.texts.replaced() {
-            self.remark(REPLACED, replaced);
+        let replaced =
+            std::mem::take(&mut *self.replaced.lock().unwrap_or_else(PoisonError::into_inner));
+        if !replaced.is_empty() {
+            let names: Vec<_> = replaced.into_iter().collect();
+            self.remark(REPLACED, names.join(" "));
         }
         std::mem::take(&mut self.remarks.lock().unwrap_or_else(PoisonError::into_inner))
     }

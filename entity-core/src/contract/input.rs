@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::contract::blob::Upload;
 use crate::contract::context::Context;
-use crate::contract::patch::Patch;
+use crate::contract::patch::{self, Patch};
 use crate::contract::registry::Registry;
 use crate::contract::wall_clock::{self, WallClock};
 use crate::model::lines;
@@ -77,6 +77,20 @@ impl Input {
             is_strict: self.is_strict,
             ..resolved
         }))
+    }
+
+    /// Returns what the body says by itself: its fields, or the values in its patch, each with the path of its field. What
+    /// a patch copies is left out.
+    pub(crate) fn said(&self) -> Vec<(&str, &Value)> {
+        let fields = match &self.patch {
+            Some(Patch::Operations(operations)) => {
+                return operations.iter().filter_map(patch::written).collect();
+            }
+            Some(Patch::Merge(fields)) => fields,
+            None => &self.fields,
+        };
+        let fields = fields.iter();
+        fields.map(|(name, it)| (name.as_str(), it)).collect()
     }
 
     /// Unwraps the fields of the root, if the input has a single field, which is named `prefix` and holds an object.

@@ -3,10 +3,10 @@
 use futures::future::BoxFuture;
 
 use crate::contract::access::{Caller, Need};
-use crate::contract::action::{Answers, Argument};
+use crate::contract::action::{Answers, Argument, MakeTexts};
 use crate::contract::blob::Reception;
 use crate::contract::context::Context;
-use crate::contract::prepare::Check;
+use crate::contract::permission::Check;
 use crate::contract::registry::{ActionRoute, Call, Registry, Route, Run};
 use crate::contract::reply::{Body, Reply, Value};
 use crate::words::error::{Error, ErrorKind, Result};
@@ -17,17 +17,17 @@ use crate::{contract::request::Request, words::verb::Verb};
 #[derive(Clone, Copy)]
 pub(crate) struct Operation<'a> {
     run: &'a dyn RunCall,
-    id: &'a str,
+    pub(crate) id: &'a str,
     arguments: &'a [String],
     pub(crate) need: Option<Need>,
-    /// The check, ahead of the unit of work, whether the operation would run; `None` if nothing is prepared for it.
-    pub(crate) check: Option<Check>,
     /// The check whether the caller may run the operation.
     pub(crate) permit: Option<Check>,
     /// How the operation takes files, if it is an action that does.
     pub(crate) reception: Option<Reception>,
+    /// Makes texts of the body, if the operation is an action that does.
+    pub(crate) texts: Option<MakeTexts>,
     /// The kind of answer, if the operation is an action.
-    answers: Option<Answers>,
+    pub(crate) answers: Option<Answers>,
     /// True if pages ask for something before they run the operation.
     is_asked: bool,
 }
@@ -54,10 +54,10 @@ impl<'a> Operation<'a> {
         if let Some(found) = find_action(route, &path.segments, verb)? {
             return Ok(found);
         }
-        let (access, ahead) = (route.access, route.ahead);
+        let access = route.access;
         let read = |run| (Verb::Get, run, access.map(|it| it.read), None);
-        let create = |verb, run| (verb, run, access.map(|it| it.create), ahead.create);
-        let update = |verb, run| (verb, run, access.map(|it| it.update), ahead.update);
+        let create = |verb, run| (verb, run, access.map(|it| it.create), route.permit_create);
+        let update = |verb, run| (verb, run, access.map(|it| it.update), route.permit_update);
         let delete = |verb, run| (verb, run, access.map(|it| it.delete), None);
         let (list, item) = (route.list.as_ref(), route.read.as_ref());
         let (new, form) = (route.create.as_ref(), route.create_form.as_ref());
@@ -140,6 +140,7 @@ impl<'a> Operation<'a> {
             registry,
             route,
             verb: request.verb,
+            need: self.need,
             id: self.id,
             arguments: self.arguments,
             query: &request.query,
@@ -274,25 +275,25 @@ pub(crate) fn verbs(route: &Route, path: &DirectPath) -> Vec<Verb> {
         .collect()
 }
 
-/// A verb that an address may support, the function to run if the type can do it, its need, and its check ahead of the
-/// unit of work.
+/// A verb that an address may support, the function to run if the type can do it, its need, and the check of whether the
+/// caller may run it.
 type Choice<'a> = (Verb, Option<&'a Run>, Option<Need>, Option<Check>);
 
 fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operation<'a>> {
     let offered = || {
         choices
             .iter()
-            .filter_map(|(verb, run, need, check)| Some((*verb, (*run)?, *need, *check)))
+            .filter_map(|(verb, run, need, permit)| Some((*verb, (*run)?, *need, *permit)))
     };
     match offered().find(|it| it.0 == verb) {
-        Some((_, run, need, check)) => Ok(Operation {
+        Some((_, run, need, permit)) => Ok(Operation {
             run,
             id,
             arguments: &[],
             need,
-            check,
-            permit: check,
+            permit,
             reception: None,
+            texts: None,
             answers: None,
             is_asked: false,
         }),
@@ -325,8 +326,7 @@ fn find_action<'a>(
                 id,
                 arguments,
                 need: action.need,
-                check: action.is_prepared.then_some(action.check),
-                permit: Some(action.check),
+                permit: Some(action.permit),
                 reception: route
                     .receive
                     .filter(|_| action.is_receiving)
@@ -334,6 +334,7 @@ fn find_action<'a>(
                         is_whole: action.is_whole,
                         most: it.most,
                     }),
+                texts: action.texts,
                 answers: Some(action.answers),
                 is_asked: !action.asks.is_empty(),
             }))

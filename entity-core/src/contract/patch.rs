@@ -140,6 +140,16 @@ fn refuse_read_only(changed: &Map<String, Value>, schema: &Schema) -> Result<()>
     }
 }
 
+/// Returns the value that the operation writes, with the path of its field, unless it copies data.
+pub(crate) fn written(operation: &PatchOperation) -> Option<(&str, &Value)> {
+    let (path, value) = match operation {
+        PatchOperation::Add(it) => (&it.path, &it.value),
+        PatchOperation::Replace(it) => (&it.path, &it.value),
+        _ => return None,
+    };
+    Some((path.as_str().strip_prefix('/')?, value))
+}
+
 /// Returns the number of bytes of JSON that the operation copies. Without a limit, repeated copies of a growing value
 /// would grow without end.
 fn size_of_copy(document: &Value, operation: &PatchOperation) -> usize {

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::contract::access::{Access, Need};
-use crate::contract::action::{Answers, Argument, Words};
+use crate::contract::action::{Answers, Argument, MakeTexts, Words};
 use crate::contract::blob::ReceiveRoute;
 use crate::contract::context::Context;
+use crate::contract::edge::Edge;
 use crate::contract::html;
 use crate::contract::input::Input;
+use crate::contract::permission::Check;
 use crate::contract::preconditions::Preconditions;
-use crate::contract::prepare::{Ahead, Check};
 use crate::contract::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
 use crate::contract::search::Grammar;
 use crate::model::any_entity::AnyEntity;
@@ -93,7 +94,9 @@ pub struct Route {
     pub(crate) create_form: Option<Run>,
     pub(crate) update: Option<Run>,
     pub(crate) delete: Option<Run>,
-    pub(crate) ahead: Ahead,
+    pub(crate) permit_create: Option<Check>,
+    pub(crate) permit_update: Option<Check>,
+    pub(crate) edge: Option<Edge>,
     pub(crate) receive: Option<ReceiveRoute>,
 }
 
@@ -122,9 +125,8 @@ pub struct ActionRoute {
     pub answers: Answers,
     pub(crate) grammar: Option<fn() -> Result<Grammar>>,
     pub(crate) run: Runner,
-    pub(crate) check: Check,
-    /// True if a part of the action's body is prepared before a unit of work opens.
-    pub(crate) is_prepared: bool,
+    pub(crate) permit: Check,
+    pub(crate) texts: Option<MakeTexts>,
     /// True if the action takes files.
     pub is_receiving: bool,
     /// True if a body that is no form is a file as a whole.
@@ -191,6 +193,7 @@ pub(crate) struct Call<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) route: &'a Route,
     pub(crate) verb: Verb,
+    pub(crate) need: Option<Need>,
     pub(crate) id: &'a str,
     pub(crate) arguments: &'a [String],
     pub(crate) query: &'a [(String, String)],
@@ -248,11 +251,6 @@ impl Route {
             table.blobs.iter().map(of_table).collect::<Vec<_>>()
         });
         columns.collect()
-    }
-
-    /// Returns whether something of what clients send is [prepared](crate::engine::Prepare) before a unit of work opens.
-    pub fn prepares(&self) -> bool {
-        self.ahead.work.is_some()
     }
 
     /// Returns whether entities are created and changed by forms with [files](crate::blob::Receive).
@@ -438,6 +436,7 @@ pub type Grant = (&'static str, &'static str);
 /// - `migrations(FIRST, SECOND)`: the changes of tables and rows that the service runs, each once (see
 ///   [`Migration`](crate::db::Migration)).
 /// - `demo = include_str!("demo.json")`: the type's demo data (see [`Demo`](crate::engine::demo::Demo)).
+/// - `edge = hash`: slow work that is done before a unit of work opens (see [`Edge`](crate::engine::Edge)).
 #[macro_export]
 macro_rules! register {
     (
@@ -445,6 +444,7 @@ macro_rules! register {
         $(, grants($($function:literal = $holders:literal),* $(,)?))?
         $(, migrations($($migration:expr),* $(,)?))?
         $(, demo = $demo:expr)?
+        $(, edge = $edge:expr)?
         $(,)?
     ) => {
         $crate::inventory::submit! {
@@ -458,12 +458,12 @@ macro_rules! register {
                 let route = probe.with_update(route);
                 let route = probe.with_delete(route);
                 let route = probe.with_actions(route);
-                let route = probe.with_prepare(route);
                 let route = probe.with_receive(route);
                 let route = probe.with_table(route);
                 $(let route = route.grants(&[$(($function, $holders)),*]);)?
                 $(let route = route.migrations(&[$($migration),*]);)?
                 $(let route = route.demo($demo);)?
+                $(let route = route.edge($edge);)?
                 Fallback::<$provider>::build(&probe, route)
             })
         }

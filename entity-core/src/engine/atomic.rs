@@ -5,8 +5,8 @@ use std::future::ready;
 use futures::future::BoxFuture;
 
 use crate::contract::context::Context;
+use crate::contract::edge::Preparation;
 use crate::contract::event::{Audit, Event};
-use crate::contract::prepare::Preparation;
 use crate::contract::reply::Reply;
 use crate::contract::request::{Origin, Request};
 use crate::contract::turn::Turn;
@@ -48,7 +48,7 @@ impl<'d> Atomic<'d> {
         &self.cx
     }
 
-    /// Switches to a request of `origin`, with the `preparation` made for it.
+    /// Switches to a request of `origin`, with its `preparation`.
     pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
         self.cx.turn_to(origin, preparation);
     }

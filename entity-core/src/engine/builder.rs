@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::contract::action::Action;
 use crate::contract::blob::{Receive, ReceiveRoute};
-use crate::contract::prepare::{self, Ahead, Prepare};
+use crate::contract::edge::Edge;
+use crate::contract::permission;
 use crate::contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::contract::registry::{ActionRoute, Grant, Route, Withheld};
 use crate::engine::route;
@@ -66,7 +67,9 @@ impl Route {
                 create_form: None,
                 update: None,
                 delete: None,
-                ahead: Ahead::default(),
+                permit_create: None,
+                permit_update: None,
+                edge: None,
                 receive: None,
             },
             provider: std::marker::PhantomData,
@@ -108,7 +111,7 @@ impl<P: Provider> RouteBuilder<P> {
     {
         self.route.create = Some(route::create::<P>);
         self.route.create_form = Some(route::create_form::<P>);
-        self.route.ahead.create = Some(prepare::create::<P>);
+        self.route.permit_create = Some(permission::create::<P>);
         self
     }
 
@@ -119,7 +122,7 @@ impl<P: Provider> RouteBuilder<P> {
         P: Update,
     {
         self.route.update = Some(route::update::<P>);
-        self.route.ahead.update = Some(prepare::update::<P>);
+        self.route.permit_update = Some(permission::update::<P>);
         self
     }
 
@@ -140,16 +143,6 @@ impl<P: Provider> RouteBuilder<P> {
         P: Actions,
     {
         self.route.actions = P::actions().iter().map(erase).collect();
-        self
-    }
-
-    /// Adds the preparation of what clients send, which runs before the unit of work opens.
-    #[must_use]
-    pub fn prepare(mut self) -> Self
-    where
-        P: Prepare,
-    {
-        self.route.ahead.work = Some((prepare::look::<P>, prepare::work::<P>));
         self
     }
 
@@ -200,6 +193,13 @@ impl<P> RouteBuilder<P> {
         self
     }
 
+    /// Declares the slow work that is done before a unit of work opens.
+    #[must_use]
+    pub fn edge(mut self, edge: Edge) -> Self {
+        self.route.edge = Some(edge);
+        self
+    }
+
     /// Returns the finished route.
     pub fn build(self) -> Route {
         self.route
@@ -218,11 +218,11 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         answers: action.answers,
         grammar: action.grammar,
         run: route::action(action),
-        check: match action.is_on_entity() {
-            true => prepare::action_on_entity::<P>,
-            false => prepare::action_on_collection,
+        permit: match action.is_on_entity() {
+            true => permission::action_on_entity::<P>,
+            false => permission::action_on_collection,
         },
-        is_prepared: action.is_prepared,
+        texts: action.texts,
         is_receiving: action.is_receiving,
         is_whole: action.is_whole,
         words: action.words,

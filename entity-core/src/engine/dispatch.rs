@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use serde_json::Value;
 
 use crate::contract::access::{Caller, Need};
 use crate::contract::blob::{Room, Target};
 use crate::contract::context::{Context, Shared};
+use crate::contract::edge::Preparation;
 use crate::contract::event::{Audit, EventSink};
-use crate::contract::html::LongTexts;
+use crate::contract::html;
+use crate::contract::input::Fields;
 use crate::contract::look_up::{find, perform};
 use crate::contract::operation::{Operation, is_public_action};
-use crate::contract::preconditions::Preconditions;
-use crate::contract::prepare::Preparation;
-use crate::contract::registry::{Call, Registry, Route};
+use crate::contract::registry::Registry;
 use crate::contract::reply::{Body, Reply};
 use crate::contract::turn::{Turn, Turns};
 use crate::engine::atomic::Atomic;
@@ -24,6 +25,7 @@ use crate::engine::menu;
 use crate::engine::options;
 use crate::engine::rehearsal;
 use crate::engine::zone;
+use crate::model::lines::structures;
 use crate::words::error::{Error, ErrorKind, Result};
 use crate::words::path::DirectPath;
 use crate::words::unit::{End, Mode, Store};
@@ -181,70 +183,84 @@ impl Dispatcher {
         let mut tries = 1;
         loop {
             let mode = mode_of(tries);
-            match self.try_request(request, &preparation, finish, mode).await {
+            let attempt = async {
+                let mut atomic = self.unit(&request.origin, mode).await?;
+                let done = atomic.run(request, preparation.clone(), finish).await;
+                let end = match request.is_dry_run {
+                    true => End::GiveUp,
+                    false => End::Keep,
+                };
+                atomic.end(done, end).await
+            };
+            match attempt.await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
-            self.catch_up(&request.origin, &preparation).await?;
         }
     }
 
-    async fn try_request(
-        &self,
-        request: &Request,
-        preparation: &Preparation,
-        finish: &dyn Finish,
-        mode: Mode,
-    ) -> Result<Reply> {
-        let mut atomic = self.unit(&request.origin, mode).await?;
-        let done = atomic.run(request, preparation.clone(), finish).await;
-        let end = match request.is_dry_run {
-            true => End::GiveUp,
-            false => End::Keep,
-        };
-        atomic.end(done, end).await
-    }
-
-    /// Does the slow work for `request` before a unit of work opens for it: sanitises its long HTML and does the work
-    /// that its type [declares](crate::engine::Prepare), once it is clear that the caller may do what the request asks for.
-    /// Returns an empty preparation if there is no such work.
+    /// Does the slow work for `request` before a unit of work opens for it: sanitises the long texts in its body, and does the
+    /// work of its type at the [edge](crate::engine::Edge). Returns an empty preparation if there is none, and where nothing
+    /// handles the request.
     ///
     /// # Errors
-    /// Returns an error if the request is wrong or the service fails.
+    /// Returns an error if the caller is not logged in and the operation is not public, if too much of such work is waiting,
+    /// or if the type refuses the request.
     pub async fn prepare(&self, request: &Request) -> Result<Preparation> {
-        let (route, operation) = find(&self.registry, request)?;
-        let texts = self.texts_of(route, request);
-        if request.verb.is_safe() || (route.ahead.work.is_none() && !texts.misses_some()) {
+        let Ok((route, operation)) = find(&self.registry, request) else {
+            return Ok(Preparation::default());
+        };
+        let (origin, input) = (&request.origin, &request.input);
+        let said = input.said();
+        if request.verb.is_safe() || said.is_empty() {
             return Ok(Preparation::default());
         }
-        let caller = &request.origin.caller;
-        let Some(check) = operation.check else {
-            self.admit(&request.path, request.verb, caller)?;
-            texts.catch_up(&self.shared, caller).await?;
-            return Ok(Preparation::of(texts));
+        self.admit(&request.path, request.verb, &origin.caller)?;
+        let mut preparation = Preparation::default();
+        let fields = || {
+            let fields = said.iter();
+            Fields(fields.map(|it| (it.0.to_owned(), it.1.clone())).collect())
         };
-        let ahead = Preparation::of(LongTexts::ahead());
-        let (fields, raw) = {
+        // An action may make entities of another type.
+        if route.has_html() || operation.answers.is_some() {
+            let mut made: Vec<Value> = Vec::new();
+            if input.is_form {
+                made.extend(said.iter().flat_map(|it| structures(it.1)));
+            }
+            if let Some(texts) = operation.texts {
+                made.extend(texts(&fields()).into_iter().map(Value::from));
+            }
+            let values = said.iter().map(|it| it.1).chain(&made);
+            let texts = values.flat_map(html::texts).collect();
+            preparation = self.sanitize(origin, texts).await?;
+        }
+        if let Some(edge) = route.edge {
             // Given back before the work begins, so that it keeps nobody else from reading.
-            let mut cx = self.begin(&request.origin, Mode::Read).await?;
-            cx.turn_to(&request.origin, ahead.clone());
-            let call = operation.call(&self.registry, route, request);
-            let fields = check(&cx, call, operation.need).await?;
-            let raw = match route.ahead.work {
-                Some((look, _work)) => look(&cx, call.id, &fields).await?,
-                None => None,
+            let work = {
+                let cx = self.begin(origin, Mode::Read).await?;
+                edge(&cx, operation.id, &fields()).await?
             };
-            (fields, raw)
-        };
-        texts.note_missed_by(&ahead.texts);
-        texts.catch_up(&self.shared, caller).await?;
-        // A text that is refused is told of before other work is done.
-        texts.sanitize(&self.shared, (route.prefix, route.schema), fields, None)?;
-        let made = match (route.ahead.work, raw) {
-            (Some((_look, work)), Some(raw)) => Some(work(Arc::clone(&self.shared), raw).await?),
-            _ => None,
-        };
-        Ok(Preparation::of(texts).and(made))
+            if let Some(work) = work {
+                preparation.made = Some(work.await?);
+            }
+        }
+        Ok(preparation)
+    }
+
+    /// Sanitises the long texts in `body`, the data that an endpoint takes, before a unit of work opens for it.
+    ///
+    /// # Errors
+    /// Returns an error if too many texts are waiting to be sanitised.
+    pub async fn prepare_texts(&self, origin: &Origin, body: &Value) -> Result<Preparation> {
+        self.sanitize(origin, html::texts(body)).await
+    }
+
+    async fn sanitize(&self, origin: &Origin, texts: Vec<&str>) -> Result<Preparation> {
+        let texts = html::sanitize_apart(&self.shared, &origin.caller, texts).await?;
+        Ok(Preparation {
+            texts: Arc::new(texts),
+            made: None,
+        })
     }
 
     /// Checks whether the caller of `request` may do what it asks for, as if it arrived now, without doing it. The
@@ -259,13 +275,9 @@ impl Dispatcher {
         let Some(permit) = operation.permit else {
             return self.admit(&request.path, request.verb, caller);
         };
-        let mut cx = self.begin(&request.origin, Mode::Read).await?;
-        cx.turn_to(&request.origin, Preparation::of(LongTexts::ahead()));
-        let call = Call {
-            preconditions: &Preconditions::default(),
-            ..operation.call(&self.registry, route, request)
-        };
-        let permitted = permit(&cx, call, operation.need).await;
+        let cx = self.begin(&request.origin, Mode::Read).await?;
+        let call = operation.call(&self.registry, route, request);
+        let permitted = permit(&cx, call).await;
         permitted
             .map(|_fields| ())
             .map_err(|error| operation.told(caller, error))
@@ -282,14 +294,10 @@ impl Dispatcher {
             return Err(Error::bad_request("this address takes no files"));
         };
         let caller = &request.origin.caller;
-        let mut cx = self.begin(&request.origin, Mode::Read).await?;
-        cx.turn_to(&request.origin, Preparation::of(LongTexts::ahead()));
-        let call = Call {
-            preconditions: &Preconditions::default(),
-            ..operation.call(&self.registry, route, request)
-        };
+        let cx = self.begin(&request.origin, Mode::Read).await?;
+        let call = operation.call(&self.registry, route, request);
         let (id, arguments) = (call.id, call.arguments);
-        let permitted = permit(&cx, call, operation.need).await;
+        let permitted = permit(&cx, call).await;
         let fields = permitted.map_err(|error| operation.told(caller, error))?;
         let target = Target {
             id,
@@ -302,38 +310,6 @@ impl Dispatcher {
             room.account = crate::db::blobs::account_room(&cx).await?;
         }
         Ok(room)
-    }
-
-    /// Sanitises the long HTML of `request` without checking whether the caller may send it. For a request whose
-    /// permission depends on the requests that run before it in the same unit of work.
-    ///
-    /// # Errors
-    /// Returns an error if nothing handles the path and verb of `request`, or if too many texts are waiting to be
-    /// sanitised.
-    pub async fn prepare_unseen(&self, request: &Request) -> Result<Preparation> {
-        let (route, _operation) = find(&self.registry, request)?;
-        let texts = self.texts_of(route, request);
-        texts.catch_up(&self.shared, &request.origin.caller).await?;
-        Ok(Preparation::of(texts))
-    }
-
-    fn texts_of(&self, route: &Route, request: &Request) -> LongTexts {
-        let texts = LongTexts::default();
-        if !request.verb.is_safe() && route.has_html() {
-            let of = (route.prefix, route.schema);
-            texts.note(&self.shared, of, &request.input);
-        }
-        texts
-    }
-
-    /// Sanitises the long HTML that a unit of work came across and that could not be known before, so that the unit of
-    /// work can run again.
-    ///
-    /// # Errors
-    /// Returns an error if too many texts are waiting to be sanitised.
-    pub async fn catch_up(&self, origin: &Origin, preparation: &Preparation) -> Result<()> {
-        let texts = &preparation.texts;
-        texts.catch_up(&self.shared, &origin.caller).await
     }
 
     /// Begins a unit of work for several requests, which are committed all together or not at all.
@@ -412,37 +388,42 @@ impl Dispatcher {
         A: Into<Audit> + Send,
         W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, A)>> + Send + Sync,
     {
-        let preparation = Preparation::default();
-        let mut tries = 1;
-        loop {
-            let mode = mode_of(tries);
-            match self.try_write(origin, &preparation, &work, mode).await {
-                Err(error) if error.is_transient() && tries < TRIES => tries += 1,
-                done => return done,
-            }
-            self.catch_up(origin, &preparation).await?;
-        }
+        self.write_prepared(origin, &Preparation::default(), work)
+            .await
     }
 
-    async fn try_write<T, A, W>(
+    /// Runs `work` as [`write`](Self::write) does, with what was done for it at the edge.
+    ///
+    /// # Errors
+    /// Fails as [`write`](Self::write) does.
+    pub async fn write_prepared<T, A, W>(
         &self,
         origin: &Origin,
         preparation: &Preparation,
-        work: &W,
-        mode: Mode,
+        work: W,
     ) -> Result<T>
     where
         T: Send,
         A: Into<Audit> + Send,
         W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, A)>> + Send + Sync,
     {
-        let mut atomic = self.unit(origin, mode).await?;
-        atomic.turn_to(origin, preparation.clone());
-        let done = match atomic.during(work).await {
-            Ok((answer, audit)) => atomic.record(audit.into()).await.map(|()| answer),
-            Err(error) => Err(error),
-        };
-        atomic.end(done, End::Keep).await
+        let mut tries = 1;
+        loop {
+            let mode = mode_of(tries);
+            let attempt = async {
+                let mut atomic = self.unit(origin, mode).await?;
+                atomic.turn_to(origin, preparation.clone());
+                let done = match atomic.during(&work).await {
+                    Ok((answer, audit)) => atomic.record(audit.into()).await.map(|()| answer),
+                    Err(error) => Err(error),
+                };
+                atomic.end(done, End::Keep).await
+            };
+            match attempt.await {
+                Err(error) if error.is_transient() && tries < TRIES => tries += 1,
+                done => return done,
+            }
+        }
     }
 
     async fn begin(&self, origin: &Origin, mode: Mode) -> Result<Context> {

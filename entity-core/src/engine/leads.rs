@@ -270,6 +270,7 @@ async fn answer(
         registry,
         route,
         verb: Verb::Get,
+        need: None,
         id: "",
         arguments,
         query,

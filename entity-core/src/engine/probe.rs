@@ -5,7 +5,6 @@
 //! that the compiler reports a type that is no provider only once.
 
 use crate::contract::blob::Receive;
-use crate::contract::prepare::Prepare;
 use crate::contract::provider::{Actions, Create, Delete, List, Read, Update};
 use crate::{contract::registry::Route, engine::builder::RouteBuilder};
 
@@ -59,7 +58,6 @@ probes! {
     Update with_update update;
     Delete with_delete delete;
     Actions with_actions actions;
-    Prepare with_prepare prepare;
     Receive with_receive receive;
 }
 

@@ -19,7 +19,7 @@
 //!
 //! A unit of work that loses a race against another transaction runs again from the beginning, up to four times in all.
 //! Work that takes long, such as hashing a password, is done before the transaction opens: see
-//! [`Prepare`](crate::engine::Prepare).
+//! [`Edge`](crate::engine::Edge).
 //!
 //! # Scope
 //!

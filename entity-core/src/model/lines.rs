@@ -92,6 +92,19 @@ pub fn read_items(items: &[Value]) -> Value {
     Value::Array(items.iter().flat_map(read).collect())
 }
 
+/// Returns the lists and objects in what a form sent under one name: the text as a whole, or lines of it.
+pub(crate) fn structures(sent: &Value) -> Vec<Value> {
+    let is_json = |it: &&str| it.trim_start().starts_with(['{', '[']);
+    match sent {
+        Value::String(text) => {
+            let texts = std::iter::once(text.as_str()).chain(text.lines());
+            texts.filter(is_json).filter_map(whole).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(structures).collect(),
+        _ => Vec::new(),
+    }
+}
+
 fn read_object(text: &str) -> Result<Value, String> {
     let mut fields = Map::new();
     for (number, line) in lines(text) {

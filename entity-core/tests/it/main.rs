@@ -7,11 +7,11 @@
 )]
 
 mod dispatcher;
+mod edge;
 mod formats;
 mod gate;
 mod group;
 mod lists;
 mod notes;
-mod prepare;
 mod registry;
 mod table;

@@ -9,10 +9,9 @@ mod effort;
 mod rooted;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use ammonia::{Builder, UrlRelative};
+use entity_core::html::DIRECTORY;
 
 pub use self::absolute::absolute;
 
@@ -20,9 +19,9 @@ pub use self::absolute::absolute;
 const ROUNDS: usize = 4;
 
 /// The HTML that is kept: text, lists, tables, links, pictures. No scripts, styles, frames, forms, SVG or `MathML`.
-/// Addresses relative to `directory` come out relative to the root.
-fn rules(directory: &str) -> Builder<'static> {
-    let directory = rooted::Directory::new(directory);
+/// Addresses relative to [`DIRECTORY`] come out relative to the root.
+fn rules() -> Builder<'static> {
+    let directory = rooted::Directory::new(DIRECTORY);
     let mut rules = Builder::default();
     rules
         .url_schemes(["http", "https", "mailto", "tel"].into())
@@ -49,42 +48,34 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Makes HTML harmless. One for a service.
-#[derive(Debug, Default)]
-pub struct HtmlRules {
-    /// The rules for each directory: there is one for each type.
-    rules: Mutex<HashMap<String, Arc<Builder<'static>>>>,
+#[derive(Debug)]
+pub struct HtmlRules(Builder<'static>);
+
+impl Default for HtmlRules {
+    fn default() -> Self {
+        Self(rules())
+    }
 }
 
 impl HtmlRules {
     /// `html` without anything that could run, load a frame, send a form or restyle the page. Addresses in it that
-    /// are relative to a page in `directory`, which is the path of a directory such as `/direct/site/`, come out
-    /// relative to the root. What was sanitised stays as it is when it is sanitised again.
+    /// are relative to a page in [`DIRECTORY`] come out relative to the root. What was sanitised stays as it is when it
+    /// is sanitised again.
     ///
     /// # Errors
     /// Parsing it would take more than its size justifies: what is wrong with it, to be said of the field.
-    pub fn sanitize(&self, html: &str, directory: &str) -> Result<String, &'static str> {
-        let rules = self.rules(directory);
+    pub fn sanitize(&self, html: &str) -> Result<String, &'static str> {
         let mut html = Cow::Borrowed(html);
         // What is nested wrongly may come to something else when it is parsed again.
         for _round in 0..ROUNDS {
             check(&html)?;
-            let clean = rules.clean(&html).to_string();
+            let clean = self.0.clean(&html).to_string();
             if clean == *html {
                 return Ok(clean);
             }
             html = Cow::Owned(clean);
         }
         Err(effort::CONFUSED)
-    }
-
-    fn rules(&self, directory: &str) -> Arc<Builder<'static>> {
-        let mut known = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rules) = known.get(directory) {
-            return Arc::clone(rules);
-        }
-        let rules = Arc::new(rules(directory));
-        known.insert(directory.to_owned(), Arc::clone(&rules));
-        rules
     }
 }
 

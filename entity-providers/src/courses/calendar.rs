@@ -408,6 +408,7 @@ impl Actions for CalendarEvent {
             Action::collection(Verb::Post, "import", Need::Site("calendar.new"), import::import)
                 .label("Import events")
                 .asks(import::ASKS)
+                .making_texts(import::texts)
                 .doc(
                     "Makes the events of `ics`, the text of an iCalendar file, all or none. Events that were imported \
                      before are known by their UID, and left out. With `preview`, nothing is made, and the answer tells \

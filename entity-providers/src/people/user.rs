@@ -167,7 +167,7 @@ pub struct User {
     pub created_by: Option<String>,
 }
 
-entity_core::register!(User);
+entity_core::register!(User, edge = password::edge);
 
 /// Programs that log people in ask whether the external id is null, and let in whoever has one.
 fn nobody_as_null<S: Serializer>(eid: &str, serializer: S) -> std::result::Result<S::Ok, S::Error> {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
-use entity_core::html::{Sanitized, Sanitizer, SentHtml};
+use entity_core::html::{Sanitized, Sanitizer};
 use entity_core::{Caller, Error, Result};
 use entity_providers::base::html::HtmlRules;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -66,24 +66,17 @@ async fn take(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
     permit.map_err(Error::internal)
 }
 
-fn sanitize(rules: &HtmlRules, html: &SentHtml) -> Sanitized {
-    let directory = format!("/direct/{}/", html.prefix);
-    rules
-        .sanitize(&html.text, &directory)
-        .map_err(ToOwned::to_owned)
-}
-
 #[async_trait]
 impl Sanitizer for HtmlSanitizer {
     fn takes_long(&self, text: &str) -> bool {
         text.len() > SHORT
     }
 
-    fn sanitize(&self, html: &SentHtml) -> Sanitized {
-        sanitize(&self.rules, html)
+    fn sanitize(&self, html: &str) -> Sanitized {
+        self.rules.sanitize(html).map_err(ToOwned::to_owned)
     }
 
-    async fn sanitize_apart(&self, caller: &Caller, html: SentHtml) -> Result<Sanitized> {
+    async fn sanitize_apart(&self, caller: &Caller, html: &str) -> Result<Sanitized> {
         let full = |error| {
             let told = "too much long HTML is sent right now: try again";
             Error::unavailable(told, RETRY_AFTER).with_source(error)
@@ -93,11 +86,11 @@ impl Sanitizer for HtmlSanitizer {
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(full)?;
         let turn = take(&lane.turn).await?;
         let worker = take(&self.workers).await?;
-        let rules = Arc::clone(&self.rules);
+        let (rules, html) = (Arc::clone(&self.rules), html.to_owned());
         let work = tokio::task::spawn_blocking(move || {
             // They are given back when the work is done, also when nobody waits for it any more.
             let _held = (place, turn, worker);
-            sanitize(&rules, &html)
+            rules.sanitize(&html).map_err(ToOwned::to_owned)
         });
         work.await.map_err(Error::internal)
     }
@@ -117,13 +110,6 @@ mod tests {
 
     use super::*;
 
-    fn long() -> SentHtml {
-        SentHtml {
-            prefix: "note",
-            text: "<p>x</p>".repeat(1_000).into(),
-        }
-    }
-
     fn account(id: &str) -> Caller {
         Caller::user(id, id)
     }
@@ -132,16 +118,17 @@ mod tests {
     async fn sec_one_account_takes_neither_all_places_nor_others_turns() {
         let sanitizer = HtmlSanitizer::new(2);
         let busy = take(&sanitizer.workers).await.unwrap();
+        let long = "<p>x</p>".repeat(1_000);
         let (eve, ada) = (account("eve"), account("ada"));
         let mut waiting: Vec<_> = (0..PLACES.1)
-            .map(|_| sanitizer.sanitize_apart(&eve, long()))
+            .map(|_| sanitizer.sanitize_apart(&eve, &long))
             .collect();
         for one in &mut waiting {
             assert!(one.as_mut().now_or_never().is_none());
         }
-        let refused = sanitizer.sanitize_apart(&eve, long()).await.unwrap_err();
+        let refused = sanitizer.sanitize_apart(&eve, &long).await.unwrap_err();
         assert_eq!(refused.retry_after(), Some(RETRY_AFTER));
-        let mut other = sanitizer.sanitize_apart(&ada, long());
+        let mut other = sanitizer.sanitize_apart(&ada, &long);
         assert!(other.as_mut().now_or_never().is_none());
         drop(busy);
         // Only the first of eve's stands before hers.

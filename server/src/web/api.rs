@@ -124,7 +124,9 @@ async fn answer_registered(
         });
         return told.write(app, &work.await?);
     }
-    let work = app.dispatcher.write(origin, |cx| {
+    let body = call.body.as_ref().unwrap_or_default();
+    let preparation = app.dispatcher.prepare_texts(origin, body).await?;
+    let work = app.dispatcher.write_prepared(origin, &preparation, |cx| {
         let (app, told, call) = (app.clone(), told.clone(), call.clone());
         Box::pin(async move {
             let answer = endpoint.run(cx, call).await?;

@@ -51,10 +51,8 @@ const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 pub(crate) enum Runner<'a, 'd> {
     /// Each in its own.
     Apart,
-    /// All in this one, each with what was prepared for it.
+    /// All in this one, each with what was done for it at the edge.
     Together(&'a mut Atomic<'d>, Preparation),
-    /// Nowhere yet: what can be prepared before is put here.
-    Ahead(&'a mut Preparation),
 }
 
 /// Answers a request below `/direct`.
@@ -137,7 +135,7 @@ pub(crate) async fn answer(
     match (logs_in, runner) {
         (false, runner) => perform::perform(app, exchange, path, sent, runner).await,
         (true, Runner::Apart) => Box::pin(log_in(app, exchange)).await,
-        (true, Runner::Together(..) | Runner::Ahead(_)) => Err(Error::bad_request(
+        (true, Runner::Together(..)) => Err(Error::bad_request(
             "a login can't be part of a batch: send it alone",
         )),
     }

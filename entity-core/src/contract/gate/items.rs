@@ -120,14 +120,16 @@ async fn visible(
 
 /// Creates an entity from `input`.
 pub(crate) async fn create(of: &dyn Creates, cx: &Context, input: &Input) -> Result<Item> {
-    let draft = draft(of, cx, creation(of, cx, input).await?).await?;
+    let fields = creation(of, cx, input).await?;
+    let fields = cx.sanitize_fields((of.prefix(), of.schema()), fields, None)?;
+    let draft = draft(of, cx, fields).await?;
     let item = of.create(cx, draft).await?;
     let function = check(of, cx, item.entity(), Operation::Create).await?;
     tell(of, cx, function, "new", item.entity());
     Ok(item)
 }
 
-/// Returns the fields for a creation from `input`, checked and sanitised, to whoever may create something somewhere.
+/// Returns the fields for a creation from `input`, checked, to whoever may create something somewhere.
 pub(crate) async fn creation(of: &dyn Creates, cx: &Context, input: &Input) -> Result<Fields> {
     let need = of.access().create;
     admit(cx.caller(), need)?;
@@ -140,8 +142,7 @@ pub(crate) async fn creation(of: &dyn Creates, cx: &Context, input: &Input) -> R
         ));
     }
     input.require_root(cx, of.prefix())?;
-    let fields = of.adapt(input)?.check(of.schema(), true)?;
-    cx.sanitize_fields((of.prefix(), of.schema()), fields, None)
+    of.adapt(input)?.check(of.schema(), true)
 }
 
 /// Decodes `fields`, which [`creation`] returned, if the caller may create an entity where they place it.
@@ -160,6 +161,7 @@ pub(crate) async fn update(
     preconditions: &Preconditions,
 ) -> Result<Item> {
     let (current, stored, fields) = revision(of, cx, id, input).await?;
+    let fields = cx.sanitize_fields((of.prefix(), of.schema()), fields, Some(&stored))?;
     let fields = repetition::changed(of.schema(), input, fields, &stored)?;
     // A file is never a repetition: what it changes is up to the type.
     let is_repetition = cx.uploads().is_empty() && fields.0.is_empty();
@@ -176,7 +178,7 @@ pub(crate) async fn update(
 }
 
 /// Returns the entity `id`, if the caller may change it, as it is and as data, and the fields for a change of it by `input`,
-/// checked against the schema and with sanitised HTML.
+/// checked against the schema.
 pub(crate) async fn revision(
     of: &dyn Reads,
     cx: &Context,
@@ -188,7 +190,6 @@ pub(crate) async fn revision(
     let stored = current.entity().to_value()?;
     let input = input.resolve(of.schema(), &stored)?;
     let fields = input.check_change(of.schema(), &stored)?;
-    let fields = cx.sanitize_fields((of.prefix(), of.schema()), fields, Some(&stored))?;
     Ok((current, stored, fields))
 }
 

@@ -7,9 +7,9 @@ mod typed;
 use super::*;
 
 fn sanitize(html: &str) -> String {
-    HtmlRules::default()
-        .sanitize(html, "/direct/note/")
-        .unwrap_or_else(|refusal| panic!("{html} {refusal}"))
+    let clean = HtmlRules::default().sanitize(html);
+    let clean = clean.unwrap_or_else(|refusal| panic!("{html} {refusal}"));
+    entity_core::html::in_type(&clean, "note")
 }
 
 /// Each of them runs a script, or takes over the page, in some browser.

@@ -9,7 +9,9 @@ use entity_core::ics::{self, IcsEvent};
 use entity_core::schema::Field;
 use entity_core::sheet::{Fault, Faults, Report};
 use entity_core::words::typed;
-use entity_core::{Arguments, Context, Data, DateTimeUtc, Entity as _, Error, Input, Result, gate};
+use entity_core::{
+    Arguments, Context, Data, DateTimeUtc, Entity as _, Error, Fields, Input, Result, gate,
+};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
@@ -59,6 +61,13 @@ struct Plan {
     made: Made,
     fields: Input,
     excluded: Vec<DateTimeUtc>,
+}
+
+/// Returns the descriptions of the events in a file.
+pub(super) fn texts(sent: &Fields) -> Vec<String> {
+    let events = ics::read(sent.text("ics").unwrap_or_default(), MOST_EVENTS);
+    let events = events.into_iter().flatten().filter_map(|it| it.1.ok());
+    events.map(|it| typed::of_plain(&it.description)).collect()
 }
 
 /// Imports a file, or answers what that would make.

@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use entity_core::context::Shared;
 use entity_core::db::Secret;
-use entity_core::engine::Prepare;
-use entity_core::{Context, Error, ErrorKind, Fields, Result};
+use entity_core::engine::{Made, Work};
+use entity_core::{Context, Error, ErrorKind, Fields, Result, gate};
+use futures::future::BoxFuture;
 
 use super::tries::{Guess, TryService};
 use super::{User, find, known, own_id};
@@ -41,6 +41,8 @@ pub struct PasswordHash {
     pub(super) hash: Secret,
     /// The password of which it was made.
     password: Secret,
+    /// What was stored of the present password, which its owner knew.
+    verified: Option<Secret>,
 }
 
 impl PasswordHash {
@@ -91,108 +93,95 @@ impl NewPassword {
     ///
     /// # Errors
     /// Too many passwords are hashed right now.
-    pub async fn hash(self, shared: &Shared) -> Result<PasswordHash> {
-        let passwords = shared.service::<PasswordService>()?;
+    pub async fn hash(self, passwords: &PasswordService) -> Result<PasswordHash> {
         let hash = passwords.0.hash(self.0.expose().unwrap_or_default());
         Ok(PasswordHash {
             hash: Secret::new(hash.await?),
             password: self.0,
+            verified: None,
         })
     }
 }
 
-/// A change of a password.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    password: Secret,
-    current: Secret,
-    /// The id of whoever changes their own, and what is stored of the present one.
-    own: Option<(String, Secret)>,
-}
-
-impl Change {
-    /// None without a new password: a form that leaves it as it is has an empty one.
-    fn of(password: Option<&str>, current: Option<&str>) -> Option<Self> {
-        let given = |text: Option<&str>| text.filter(|it| !it.is_empty()).map(Secret::new);
-        Some(Self {
-            password: given(password)?,
-            current: given(current).unwrap_or_default(),
-            own: None,
-        })
-    }
-
-    /// The same, of the own account of the caller.
-    fn of_own(self, account: &User) -> Self {
-        Self {
-            own: Some((account.id.clone(), account.password_hash.clone())),
-            ..self
-        }
-    }
-}
-
-impl Prepare for User {
-    type Raw = Change;
-    type Prepared = PasswordHash;
-
-    fn raw(fields: &Fields) -> Option<Change> {
-        Change::of(fields.text("password"), fields.text(CURRENT))
-    }
-
-    /// Whoever changes their own password has to know the present one. An administrator who changes that of somebody
-    /// else can't.
-    async fn complete(cx: &Context, id: &str, change: Change) -> Result<Change> {
-        let Some(own) = own_id(cx, id) else {
-            return Ok(change);
+/// Hashes the new password in what is `sent`, if the caller may set it. Whoever changes their own has to know the present
+/// one. An administrator who changes that of somebody else can't.
+pub(super) fn edge<'a>(
+    cx: &'a Context,
+    id: &'a str,
+    sent: &'a Fields,
+) -> BoxFuture<'a, Result<Option<Work>>> {
+    Box::pin(async move {
+        let given = |name: &str| sent.text(name).filter(|it| !it.is_empty());
+        let Some(password) = given("password") else {
+            return Ok(None);
         };
-        let account = find::find(cx, own).await?.ok_or_else(Error::not_found)?;
-        Ok(change.of_own(&account))
-    }
-
-    async fn prepare(shared: &Shared, change: &Change) -> Result<PasswordHash> {
-        let password = NewPassword::new(change.password.expose().unwrap_or_default())?;
-        if let Some((id, stored)) = &change.own {
-            check_current(shared, id, stored, change.current.expose()).await?;
+        let own = own_id(cx, id);
+        let may_set = match (own, id) {
+            (Some(_), _) => true,
+            (None, "") => gate::may_create::<User>(cx, None).await?,
+            (None, _) => cx.authorizer().is_superuser(cx).await?,
+        };
+        if !may_set {
+            return Ok(None);
         }
-        password.hash(shared).await
-    }
+        let password = NewPassword::new(password)?;
+        let current = given(CURRENT).map(ToOwned::to_owned);
+        let check = match own {
+            Some(own) => Some(present(cx, own, current).await?),
+            None => None,
+        };
+        let passwords = cx.service::<PasswordService>()?;
+        let work: Work = Box::pin(async move {
+            if let Some((current, stored)) = &check
+                && !passwords.0.verify(current, stored).await?
+            {
+                return Err(Error::field(CURRENT, "is not your present password"));
+            }
+            let made: Made = Arc::new(PasswordHash {
+                verified: check.map(|it| Secret::new(it.1)),
+                ..password.hash(&passwords).await?
+            });
+            Ok(made)
+        });
+        Ok(Some(work))
+    })
 }
 
-/// Insists that `current` is the present password of the account `id`.
-async fn check_current(
-    shared: &Shared,
-    id: &str,
-    stored: &Secret,
-    current: Option<&str>,
-) -> Result<()> {
+/// Returns `current`, which is to be the present password of the account `id`, and what is stored of that.
+async fn present(cx: &Context, id: &str, current: Option<String>) -> Result<(String, String)> {
     let current =
         current.ok_or_else(|| Error::field(CURRENT, "is required: send your present password"))?;
-    let Some(stored) = stored.expose() else {
+    let account = find::find(cx, id).await?.ok_or_else(Error::not_found)?;
+    let Some(stored) = account.password_hash.expose() else {
         return Err(Error::new(
             ErrorKind::Forbidden,
             "your account has no password here: ask an administrator to give it one",
         ));
     };
-    let tries = shared.service::<TryService>()?;
-    tries.0.ask(Guess::Password, id, shared.clock.steady())?;
-    let passwords = shared.service::<PasswordService>()?;
-    match passwords.0.verify(current, stored).await? {
-        true => Ok(()),
-        false => Err(Error::field(CURRENT, "is not your present password")),
-    }
+    let tries = cx.service::<TryService>()?;
+    tries.0.ask(Guess::Password, id, cx.steady())?;
+    Ok((current, stored.to_owned()))
 }
 
-/// Takes the new password out of `user`, who was `before`, and answers what is stored of it, if there is one.
-pub(super) async fn hash(
+/// Takes the new password out of `user`, who was `before`, and returns what is stored of it, if there is one.
+pub(super) fn take(
     cx: &Context,
     user: &mut User,
     before: Option<&User>,
 ) -> Result<Option<Arc<PasswordHash>>> {
-    let (password, current) = (user.password.take(), user.current_password.take());
-    let Some(mut change) = Change::of(password.as_deref(), current.as_deref()) else {
+    let (password, _current) = (user.password.take(), user.current_password.take());
+    let Some(password) = password.filter(|it| !it.is_empty()) else {
         return Ok(None);
     };
-    if let Some(own) = before.filter(|it| cx.caller().user_id() == Some(&it.id)) {
-        change = change.of_own(own);
+    let made = cx.made::<PasswordHash>();
+    let made = made.filter(|it| it.password.expose() == Some(&password));
+    let made =
+        made.ok_or_else(|| Error::field("password", "must be sent whole: no patch copies one"))?;
+    let own = before.filter(|it| cx.caller().user_id() == Some(&it.id));
+    match made.verified.as_ref() == own.map(|it| &it.password_hash) {
+        true => Ok(Some(made)),
+        false => Err(Error::conflict(
+            "the account was changed meanwhile: try again",
+        )),
     }
-    cx.prepared::<User>(&change).await.map(Some)
 }

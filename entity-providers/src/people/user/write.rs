@@ -13,7 +13,7 @@ use super::{CREDENTIALS, ENDS_FEEDS, USUAL_TYPE, User, password, user};
 
 impl User {
     pub(super) async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
-        let hash = password::hash(cx, self, before).await?;
+        let hash = password::take(cx, self, before)?;
         let keeps_feeds = self.keep_feeds.take().unwrap_or_default();
         for text in [
             &mut self.eid,

@@ -12,7 +12,7 @@ use entity_core::blob::Blob;
 use entity_core::db::archive::{self, AccountIds, ArchivedTable, Entry, ROWS};
 use entity_core::db::attached::{AttachedFileService, uses};
 use entity_core::engine::Origin;
-use entity_core::html::SentHtml;
+use entity_core::html;
 use entity_core::reply::Effect;
 use entity_core::{Context, Error, Reference, Registry, Result};
 use entity_providers::people::site::archive::{self as progress, Account, Progress};
@@ -319,15 +319,12 @@ impl Import<'_> {
             let Some(Json::String(text)) = entry.get_mut(*name) else {
                 continue;
             };
-            let html = SentHtml {
-                prefix: table.prefix,
-                text: text.as_str().into(),
-            };
             let caller = origin().caller;
-            let clean = shared.sanitizer.sanitize_apart(&caller, html).await?;
-            *text = clean.map_err(|why| {
+            let clean = shared.sanitizer.sanitize_apart(&caller, text).await?;
+            let clean = clean.map_err(|why| {
                 Error::bad_request(format!("`{name}` of a row of `{}` {why}", table.name))
             })?;
+            *text = html::in_type(&clean, table.prefix);
         }
         Ok(())
     }

@@ -205,8 +205,8 @@ async fn read_password(app: &App, eid: &str, is_production: bool) -> Result<Pass
         return Err(told.into());
     }
     let password = NewPassword::new(&text)?;
-    let hash = password.hash(app.dispatcher.shared()).await;
-    Ok(hash?)
+    let passwords = app.dispatcher.shared().service()?;
+    Ok(password.hash(&passwords).await?)
 }
 
 /// The password from the environment or, without one there, from the input. Never from the arguments, which everybody

@@ -14,7 +14,7 @@ use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
-use entity_core::engine::{Audit, DirectPath, Preparation, Route};
+use entity_core::engine::{Audit, DirectPath, Preparation};
 use entity_core::{Error, ErrorKind, Result, Verb};
 use percent_encoding::percent_decode_str;
 
@@ -26,7 +26,7 @@ use self::references::References;
 use self::result::Outcome;
 use super::idempotency::{self, Again, IDEMPOTENCY_KEY, Key};
 use super::prefer::Preferences;
-use super::{Runner, negotiate, request, respond};
+use super::{Runner, negotiate, perform, request, respond};
 use crate::base::error;
 use crate::base::no_store;
 use crate::guard::admission::Units;
@@ -268,30 +268,26 @@ impl Part {
         (answer, row)
     }
 
-    /// Returns whether something of it may be done before the unit of work opens.
-    fn is_prepared(&self, app: &App) -> bool {
-        let Ok(path) = super::parse_path(app, &self.uri) else {
-            return false;
-        };
-        let route = app.dispatcher.registry().route(&path.prefix);
-        let has_html = |it: &Route| it.has_html() && !self.body.is_empty();
-        route.is_some_and(|it| it.prepares() || has_html(it)) && !self.method.is_safe()
-    }
-
-    /// What of it can be done before the unit of work opens. What is wrong with it is told when its turn comes:
-    /// by then, those before it may have put it right.
+    /// Does what is done for it at the edge. If it can't be understood, it is told so when its turn comes; if it is
+    /// refused, the audit log is told.
     ///
     /// # Errors
-    /// The service has too much to do.
+    /// It is refused already, or the service has too much to do.
     async fn prepare(self, app: &App, outer: &Exchange) -> Result<Preparation> {
         let mut exchange = self.into_exchange(outer);
-        let mut preparation = Preparation::default();
-        let runner = Runner::Ahead(&mut preparation);
-        match Box::pin(run(app, &mut exchange, runner)).await {
-            Ok(_nothing) => Ok(preparation),
-            Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
-            Err(_later) => Ok(Preparation::default()),
+        let path = super::parse_path(app, &exchange.parts.uri);
+        let (Ok(path), Some(verb)) = (path, request::verb(&exchange.parts.method)) else {
+            return Ok(Preparation::default());
+        };
+        let Ok(prepared) = perform::prepare(app, &mut exchange, &path, verb) else {
+            return Ok(Preparation::default());
+        };
+        let done = app.dispatcher.prepare(&prepared.request).await;
+        if let Err(error) = &done {
+            let row = AuditRow::of(exchange.origin, app.now(), error::status(error.kind()));
+            app.audit.record(row).await?;
         }
+        done
     }
 
     fn into_exchange(self, outer: &Exchange) -> Exchange {

@@ -12,7 +12,7 @@ use entity_core::engine::{
 };
 use entity_core::format::Format;
 use entity_core::reply::{Body, Effect, Reply};
-use entity_core::{Context, Error, ErrorKind, Input, Preconditions, Result, Verb};
+use entity_core::{Context, Error, Input, Preconditions, Result, Verb};
 
 use super::idempotency::{self, Again, Key};
 use super::prefer::{Preferences, Returned};
@@ -28,8 +28,8 @@ use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::Audited;
 
 /// A request, ready to run, and how it wants to be answered.
-struct Prepared {
-    request: Request,
+pub(super) struct Prepared {
+    pub(super) request: Request,
     format: Format,
     preferences: Preferences,
     preference: Preference,
@@ -86,16 +86,6 @@ pub(super) async fn perform(
         Runner::Together(atomic, preparation) => {
             Box::pin(performance.run_in(atomic, preparation)).await
         }
-        Runner::Ahead(preparation) => {
-            *preparation = match app.dispatcher.prepare(&prepared.request).await {
-                // By its turn, those before it may have put right what is wrong with it now.
-                Err(error) if error.kind() != ErrorKind::Unavailable => {
-                    app.dispatcher.prepare_unseen(&prepared.request).await?
-                }
-                prepared => prepared?,
-            };
-            Ok(Response::default())
-        }
     }
 }
 
@@ -119,7 +109,16 @@ async fn refusal(
     }
 }
 
-fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) -> Result<Prepared> {
+/// Reads the request of `exchange`, whose body was read.
+///
+/// # Errors
+/// The request can't be understood.
+pub(super) fn prepare(
+    app: &App,
+    exchange: &mut Exchange,
+    path: &DirectPath,
+    sent: Verb,
+) -> Result<Prepared> {
     let headers = &exchange.parts.headers;
     let format = format(app, headers, path, sent)?;
     let preferences = Preferences::of(headers);

@@ -13,7 +13,7 @@ fn sec_nesting_is_bounded_and_the_refusal_says_so() {
     for tag in ["div", "dl><dd", "ul><li", "blockquote", "b", "span"] {
         let tag = tag.split("><").next().unwrap_or_default();
         assert_eq!(sanitize(&nested(tag, 100)), nested(tag, 100));
-        let refused = HtmlRules::default().sanitize(&nested(tag, 101), "/direct/note/");
+        let refused = HtmlRules::default().sanitize(&nested(tag, 101));
         assert!(refused.unwrap_err().contains("deeper than 100 levels"));
     }
     let attributes: Vec<_> = (1000..1300).map(|it| format!("a{it}=1")).collect();
@@ -21,7 +21,7 @@ fn sec_nesting_is_bounded_and_the_refusal_says_so() {
         ("<dl><dd>".repeat(25_000), "deeper than"),
         (format!("<p {}", attributes.join(" ")), "attributes"),
     ] {
-        let refused = HtmlRules::default().sanitize(&html, "/direct/note/");
+        let refused = HtmlRules::default().sanitize(&html);
         assert!(refused.unwrap_err().contains(words));
     }
 }

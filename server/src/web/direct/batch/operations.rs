@@ -201,21 +201,21 @@ impl Operations {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
-            for preparation in &preparations {
-                app.dispatcher.catch_up(&outer.origin, preparation).await?;
-            }
         }
     }
 
-    /// What can be done before the unit of work opens, for each operation. What an operation says of those before
-    /// it, by the ids that they make, is not known then: something stands in its place.
+    /// What is done at the edge for each operation. What an operation says of those before it, by the ids that they make,
+    /// is not known then: something stands in its place.
     async fn prepare(&self, app: &App, outer: &Exchange) -> Result<Vec<Preparation>> {
         let mut preparations = Vec::with_capacity(self.operations.len());
         let mut results = Results::new();
-        for operation in &self.operations {
+        for (index, operation) in self.operations.iter().enumerate() {
             let known = operation.prepare(app, outer, &results, self.is_xml);
             preparations.push(match known {
-                Ok((_, part)) if part.is_prepared(app) => part.prepare(app, outer).await?,
+                Ok((_, part)) if !operation.is_read() => {
+                    let done = part.prepare(app, outer).await;
+                    done.map_err(|error| at(index, error))?
+                }
                 _ => Preparation::default(),
             });
             if let Some(id) = operation.id.as_deref() {

@@ -164,10 +164,6 @@ const TIMES: [(Option<i64>, Option<i64>, bool); 7] = [
 
 /// What the caller holds besides the right to read.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one function, and all combine"
-)]
 struct Powers {
     reads_drafts: bool,
     revises_any: bool,

@@ -11,10 +11,6 @@ use crate::names;
 
 /// The values of `#[entity(…)]`, of `#[serde(…)]` and of the doc comment on the struct.
 #[derive(Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one attribute that is there or not"
-)]
 pub(crate) struct TypeAttributes {
     pub(crate) prefix: Option<LitStr>,
     pub(crate) table: Option<LitStr>,

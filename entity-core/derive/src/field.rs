@@ -26,10 +26,6 @@ const MAX_HTML: usize = 200_000;
 pub(crate) struct Fields(pub(crate) Vec<Field>, pub(crate) Vec<Ident>);
 
 /// A field of the struct.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one attribute, and all combine"
-)]
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
@@ -89,10 +85,6 @@ enum ColumnName {
 }
 
 #[derive(Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one attribute that is there or not"
-)]
 struct Attributes {
     role: Option<Ident>,
     is_own_site: bool,

@@ -160,7 +160,8 @@ fn expand(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
 /// | attribute | meaning |
 /// |---|---|
 /// | `of = Poll` | the type of the entity, which is the first argument of `of` |
-/// | `beside(url: String)` | fields of the view whose values the entity does not have; they are the further arguments |
+/// | `beside(url: String)` | values that the entity does not have, for the fields of these names and for what is computed; they are the further arguments |
+/// | `with(is_open = it.closes > now)` | values that are computed from the entity `it`, from those beside it and from those before in the list: for the fields of these names, or for others that are computed |
 ///
 /// On a field:
 ///

@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Data, DeriveInput, Fields, Ident, Token, Type, parenthesized};
+use syn::{Data, DeriveInput, Expr, Fields, Ident, Token, Type, parenthesized};
 
 /// The functions of `entity_core::view` that convert values.
 const CONVERSIONS: [&str; 3] = ["iso", "millis", "unwrap_or_default"];
@@ -19,15 +19,6 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
         .iter()
         .filter_map(|it| errors.note(Source::parse(it, &declared)))
         .collect();
-    for beside in &declared.beside {
-        if fields
-            .iter()
-            .all(|it| it.ident.as_ref() != Some(&beside.name))
-        {
-            let text = format!("no field `{}` to hold this value", beside.name);
-            errors.add(syn::Error::new(beside.name.span(), text));
-        }
-    }
     errors.into_result()?;
     Ok(implement(input, &declared, &parsed))
 }
@@ -40,13 +31,19 @@ fn implement(input: &DeriveInput, declared: &TypeAttributes, sources: &[Source])
         let (name, ty) = (&it.name, &it.ty);
         quote!(#name: #ty)
     });
+    let with = &declared.with;
+    // What is computed reads the entity before its fields are taken.
+    let it = (!with.is_empty()).then(|| quote!(let it = &#entity; let _ = it;));
+    let computed = with
+        .iter()
+        .map(|Computed { name, value }| quote!(let #name = #value;));
     let mut left: HashMap<&Ident, usize> = HashMap::new();
-    for source in sources {
+    for source in sources.iter().filter(|it| !it.is_given) {
         *left.entry(&source.of).or_default() += 1;
     }
     let values = sources.iter().map(|source| {
         let (field, of) = (&source.field, &source.of);
-        if source.is_beside {
+        if source.is_given {
             return quote!(#field);
         }
         let uses = left.entry(of).or_default();
@@ -70,6 +67,8 @@ fn implement(input: &DeriveInput, declared: &TypeAttributes, sources: &[Source])
         impl #generics #name #types #conditions {
             /// Creates the view of an entity, with the values that stand beside it.
             #vis fn of(#entity: #of, #(#parameters),*) -> Self {
+                #it
+                #(#computed)*
                 Self { #(#values),* }
             }
         }
@@ -80,12 +79,28 @@ fn implement(input: &DeriveInput, declared: &TypeAttributes, sources: &[Source])
 struct TypeAttributes {
     of: Type,
     beside: Vec<Beside>,
+    with: Vec<Computed>,
 }
 
 /// A value that the entity does not have.
 struct Beside {
     name: Ident,
     ty: Type,
+}
+
+/// A value that is computed: that of the field of this name, or one that others are computed from.
+struct Computed {
+    name: Ident,
+    value: Expr,
+}
+
+impl Parse for Computed {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let value = input.parse()?;
+        Ok(Self { name, value })
+    }
 }
 
 impl Parse for Beside {
@@ -99,19 +114,18 @@ impl Parse for Beside {
 
 impl TypeAttributes {
     fn parse(input: &DeriveInput) -> syn::Result<Self> {
-        let (mut of, mut beside) = (None, Vec::new());
+        let (mut of, mut beside, mut with) = (None, Vec::new(), Vec::new());
         let attributes = input.attrs.iter().filter(|it| it.path().is_ident("view"));
         for attribute in attributes {
             attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("of") {
                     of = Some(meta.value()?.parse()?);
                 } else if meta.path.is_ident("beside") {
-                    let content;
-                    parenthesized!(content in meta.input);
-                    let values = Punctuated::<Beside, Token![,]>::parse_terminated(&content)?;
-                    beside.extend(values);
+                    beside.extend(list::<Beside>(meta.input)?);
+                } else if meta.path.is_ident("with") {
+                    with.extend(list::<Computed>(meta.input)?);
                 } else {
-                    return Err(meta.error("unknown attribute of a view: use of or beside"));
+                    return Err(meta.error("unknown attribute of a view: use of, beside or with"));
                 }
                 Ok(())
             })?;
@@ -120,16 +134,27 @@ impl TypeAttributes {
             let text = "name the entity that this is a view of: #[view(of = Entity)]";
             syn::Error::new(input.ident.span(), text)
         })?;
-        Ok(Self { of, beside })
+        Ok(Self { of, beside, with })
     }
+
+    /// Returns whether a value of this name is given: it stands beside the entity, or is computed.
+    fn gives(&self, name: &Ident) -> bool {
+        self.beside.iter().any(|it| it.name == *name) || self.with.iter().any(|it| it.name == *name)
+    }
+}
+
+fn list<T: Parse>(input: ParseStream<'_>) -> syn::Result<Punctuated<T, Token![,]>> {
+    let content;
+    parenthesized!(content in input);
+    Punctuated::parse_terminated(&content)
 }
 
 /// The place that the value of a field comes from.
 struct Source {
     field: Ident,
-    /// The field of the entity, or of the view itself if the value stands beside the entity.
+    /// The field of the entity; not used if the value is given.
     of: Ident,
-    is_beside: bool,
+    is_given: bool,
     conversion: Option<Ident>,
 }
 
@@ -155,16 +180,16 @@ impl Source {
             let text = format!("unknown conversion: use {}", CONVERSIONS.join(", "));
             errors.add(syn::Error::new(wrong.span(), text));
         }
-        let is_beside = declared.beside.iter().any(|it| it.name == name);
-        if is_beside && (of.is_some() || conversion.is_some()) {
-            let text = "the value of this field stands beside the entity, so that it comes from none of its fields";
+        let is_given = declared.gives(&name);
+        if is_given && (of.is_some() || conversion.is_some()) {
+            let text = "the value of this field stands beside the entity or is computed, so that it comes from none of its fields";
             errors.add(syn::Error::new(name.span(), text));
         }
         errors.into_result()?;
         Ok(Self {
             of: of.unwrap_or_else(|| name.clone()),
             field: name,
-            is_beside,
+            is_given,
             conversion,
         })
     }

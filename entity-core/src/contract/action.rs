@@ -54,10 +54,6 @@ pub type MakeTexts = fn(&Fields) -> Vec<String>;
 ///     ]
 /// }
 /// ```
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says something of its own about the action"
-)]
 pub struct Action<P: Provider> {
     /// The name of the action in the URL.
     pub name: &'static str,

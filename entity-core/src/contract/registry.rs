@@ -102,10 +102,6 @@ pub struct Route {
 
 /// An action of a provider.
 #[derive(Clone)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says something of its own about the action"
-)]
 pub struct ActionRoute {
     /// The action's name in the URL.
     pub name: &'static str,

@@ -12,7 +12,11 @@
 //! }
 //!
 //! #[derive(View)]
-//! #[view(of = Poll, beside(url: String))]
+//! #[view(of = Poll, beside(base: &str, now: DateTimeUtc), with(
+//!     url = format!("{base}/portal/poll/{}", it.poll_id),
+//!     is_open = it.closes > now,
+//!     can_vote = is_open,
+//! ))]
 //! struct PollView {
 //!     #[view(of = poll_id)]
 //!     id: String,
@@ -22,13 +26,17 @@
 //!     #[view(as = unwrap_or_default)]
 //!     is_secret: bool,
 //!     url: String,
+//!     is_open: bool,
+//!     can_vote: bool,
 //! }
 //!
 //! # let closes = DateTimeUtc::UNIX_EPOCH;
 //! # let poll = Poll { poll_id: "7".into(), text: "Tea?".into(), closes, is_secret: None };
-//! let view = PollView::of(poll, "/portal/poll/7".to_owned());
+//! let view = PollView::of(poll, "https://example.edu", DateTimeUtc::UNIX_EPOCH);
 //! assert_eq!(view.closing_date, "1970-01-01T00:00:00Z");
-//! # assert_eq!((&*view.id, &*view.text, view.is_secret, &*view.url), ("7", "Tea?", false, "/portal/poll/7"));
+//! assert_eq!(view.url, "https://example.edu/portal/poll/7");
+//! assert!(!view.is_open && !view.can_vote);
+//! # assert_eq!((&*view.id, &*view.text, view.is_secret), ("7", "Tea?", false));
 //! ```
 
 use crate::{DateTimeUtc, model::wire};

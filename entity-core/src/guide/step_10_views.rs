@@ -41,7 +41,8 @@
 //!
 //! The doc comments and the [`JsonSchema`](crate::schemars::JsonSchema) of the struct describe the answer to clients.
 //!
-//! A view of one entity says with `#[derive(View)]` which field comes from which: see [`derive(View)`](macro@crate::View).
+//! A view of one entity says with `#[derive(View)]` which field comes from which, and what is computed from the entity and
+//! from what is known beside it, such as what the caller may do: see [`derive(View)`](macro@crate::View).
 //!
 //! # Endpoints
 //!

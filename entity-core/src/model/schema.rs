@@ -36,10 +36,6 @@ pub(crate) const ACCOUNTS: &str = "user";
 
 /// The description of one field.
 #[derive(Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "a field is described by independent truths"
-)]
 pub struct Field {
     /// The field's name on the wire.
     pub name: &'static str,

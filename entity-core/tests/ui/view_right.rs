@@ -6,7 +6,12 @@ struct Note {
 }
 
 #[derive(entity_core::View)]
-#[view(of = Note, beside(url: String))]
+#[view(of = Note, beside(url: String, base: &str), with(
+    length = it.subject.len(),
+    is_long = length > 9,
+    r#type = "note",
+    address = format!("{base}{url}"),
+))]
 struct NoteView {
     #[view(of = note_id)]
     id: String,
@@ -20,12 +25,15 @@ struct NoteView {
     #[view(as = unwrap_or_default)]
     pages: u32,
     url: String,
+    address: String,
+    is_long: bool,
+    r#type: &'static str,
 }
 
 fn main() {
     let _ = |note| {
-        let view = NoteView::of(note, String::new());
+        let view = NoteView::of(note, String::new(), "");
         let _ = (view.id, view.subject, view.title, view.changed);
-        (view.date, view.pages, view.url)
+        (view.date, view.pages, view.url, view.address, view.is_long, view.r#type)
     };
 }

@@ -10,7 +10,7 @@ struct NoteView {
 }
 
 #[derive(entity_core::View)]
-#[view(of = Note, with(url: String))]
+#[view(of = Note, next(url: String))]
 struct OtherView {
     note_id: String,
 }

@@ -116,10 +116,6 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
 #[entity(whole = Self::add_submissions, feed = Self::to_feed, done = Self::is_handed_in)]
 #[entity(verbs(read, list, create, update), order = "dueTime,id")]
 #[entity(listed("status", "openTime", "dueTime", "siteTitle", "gradeScaleMaxPoints"))]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct Assignment {
     /// The id.
     #[entity(id)]

@@ -48,10 +48,6 @@ const SIGHT: Sight = Sight::Any(&[
 #[entity(left_join = "lesson_progress d ON d.progress_id = this.lesson_id || ':' || {caller}")]
 #[entity(whole = Self::add_contents, numbered)]
 #[entity(verbs(read, list, create, update), order = "position,lessonId")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct Lesson {
     /// The id, as a number.
     #[entity(computed = |it, _| number(&it.lesson_id))]

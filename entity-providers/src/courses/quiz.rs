@@ -98,10 +98,6 @@ const MOST_ATTEMPTS: i64 = 100;
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(numbered)]
 #[entity(verbs(read, list, create), order = "startDate,id", max = 500)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct Quiz {
     /// The id: a number, as text.
     #[entity(id)]

@@ -37,10 +37,6 @@ struct Term {
 /// One site.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 struct SiteEntry {
     /// The site.
     site_id: String,

@@ -51,10 +51,6 @@ pub struct Memberships;
 entity_core::register!(Memberships);
 
 /// A user as a member of a site, or of a group in it.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "these are the fields that clients read"
-)]
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]

@@ -65,10 +65,6 @@ const GRANT: Counted =
 const GROUP: Counted = Counted::new("site_group", &["title", "description"]).within("site_id");
 
 /// A place where people of a course or a project work together.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "these are the fields that clients read"
-)]
 #[standard(version)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]

@@ -111,10 +111,6 @@ const SIGHT: Sight = Sight::Any(&[
 #[entity(left_join = "conversation_settings cs ON cs.id = this.site_id")]
 #[entity(verbs(read, list), order = "pinned_desc,created_desc,id")]
 #[entity(listed("type", "creatorDisplayName", "numberOfPosts", "resolved"))]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct Topic {
     /// The id.
     #[entity(id)]

@@ -60,10 +60,6 @@ const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_FORUM_OP
     order = "created,key",
     max = 200
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct Forum {
     /// The id, as text.
     #[entity(id, column = "forum_id", for_programs)]

@@ -91,10 +91,6 @@ async fn overview(cx: &Context, assignment: Assignment, _: Arguments) -> Result<
 
 /// A student with their work, if there is some.
 #[derive(Row)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "a row has independent truths"
-)]
 struct Work {
     student: Missing,
     submitted: bool,

@@ -78,10 +78,6 @@ const OF_GRADERS: [&str; 6] = [
     singular = "Work",
     listed("submitter", "status", "dateSubmitted", "late", "grade")
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct Submission {
     /// The id.
     #[entity(id)]

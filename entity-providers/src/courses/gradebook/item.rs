@@ -24,10 +24,6 @@ pub(super) const MOST_ITEMS: i64 = 500;
 #[entity(table = "gradebook_item", sight = SEES_ITEM, check = Self::check, settle = Self::settle)]
 #[entity(access = Access::new(Need::Site(MEMBER), Need::Site(EDIT)), verbs(read, list, create))]
 #[entity(order = "position,itemId")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct GradebookItem {
     /// The id.
     #[entity(id)]

@@ -73,10 +73,6 @@ struct MyGrades {
 }
 
 /// An item with the caller's own score.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "an item is described by independent truths"
-)]
 #[derive(Debug, Serialize, JsonSchema, Row)]
 #[serde(rename_all = "camelCase")]
 struct ItemView {

@@ -18,10 +18,6 @@ const PAGE: i64 = 2;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "LessonContent")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct Content {
     /// The id.
     pub id: i64,

@@ -34,10 +34,6 @@ const SIGHT: Sight = Sight::Parent(&super::SIGHT);
 #[entity(complete = Self::complete, version = seen, plural = "Lesson items")]
 #[entity(left_join = "lesson_progress d ON d.progress_id = 'i' || this.item_id || ':' || {caller}")]
 #[entity(verbs(read, create, update), numbered)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct LessonItem {
     /// The id, as a number.
     #[entity(computed = |it, _| number(&it.item_id))]

@@ -9,10 +9,6 @@ use crate::people::user;
 use crate::storage::db::membership::Origin;
 
 /// The parts of a person's profile that the caller may know, besides the name.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each part is known by a rule of its own"
-)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     /// The external id in the place of a name, where there is none.

@@ -50,10 +50,6 @@ impl db::Column for Origin {
 }
 
 /// One row.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "a membership is described by independent truths"
-)]
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Row)]
 #[sea_orm(table_name = "membership")]
 pub struct Model {

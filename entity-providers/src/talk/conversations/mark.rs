@@ -20,10 +20,6 @@ const SIGHT: Sight = Sight::All(&[Sight::Parent(&super::SIGHT), Sight::Own]);
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "conversations-mark", table = "conversation_mark", access = ACCESS)]
 #[entity(sight = SIGHT, verbs(read, list), plural = "Marks", singular = "Mark")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct TopicMark {
     /// The ids of the post or, without one, of the topic, and of the reader, joined by a colon.
     #[entity(id)]

@@ -76,10 +76,6 @@ pub(super) const IN_TOPIC: Sight = Sight::Any(&[
 #[entity(left_join = "conversation_mark m ON m.mark_id = this.id || ':' || {caller}")]
 #[entity(verbs(read, list), order = "created,id")]
 #[entity(listed("creatorDisplayName", "created", "numberOfComments"))]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct TopicPost {
     /// The id.
     #[entity(id)]

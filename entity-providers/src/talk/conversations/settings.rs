@@ -24,7 +24,6 @@ const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site("site.up
     plural = "Settings of conversations",
     singular = "Settings"
 )]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct ConversationSettings {
     /// The id, which is that of the site.
     #[entity(id)]

@@ -149,10 +149,6 @@ impl Reader {
 /// The conversations of a site.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 struct Bundle {
     /// The internal id of the caller.
     user_id: String,
@@ -220,7 +216,7 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<Bundle>> {
     let reader = Reader::of_topics(cx, site).await?;
     let groups = groups(cx, site, &reader).await?;
     let show_guidelines = reader.settings.shows_guidelines(cx).await?;
-    let page = page.map(|it| TopicView::of(cx, it, &reader));
+    let page = page.map(|it| TopicView::of(it, cx, &reader));
     Part::of(cx, page, window, |topics| Bundle {
         user_id: reader.id.clone(),
         site_id: site.to_owned(),
@@ -235,7 +231,7 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<Bundle>> {
         can_pin: reader.may_pin(),
         is_instructor: reader.has(INSTRUCTOR),
         can_view_anonymous: reader.has(VIEW_ANONYMOUS),
-        settings: SettingsView::of(&reader.settings),
+        settings: SettingsView::of(reader.settings.clone()),
         show_guidelines,
         tags: match reader.has(tag::TAG) {
             true => reader.tags.clone(),
@@ -245,17 +241,23 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<Bundle>> {
         disable_discussions: false,
         search_enabled: false,
         blank_topic: TopicView::blank(cx, site, &reader),
-        links: links(site, &reader),
+        links: links([(
+            reader.has(statistics::VIEW),
+            "stats",
+            &format!("/api/sites/{}/conversations/stats", encode_segment(site)),
+            "",
+        )]),
     })
 }
 
-/// Returns where the caller finds what else there is of the conversations of a site.
-fn links(site: &str, reader: &Reader) -> Vec<Link> {
-    let statistics = reader.has(statistics::VIEW).then(|| Link {
-        rel: "stats",
-        href: format!("/api/sites/{}/conversations/stats", encode_segment(site)),
+/// Returns the links for which the first value is true: the relation of each, and the two parts of its path.
+fn links<const N: usize>(links: [(bool, &'static str, &str, &str); N]) -> Vec<Link> {
+    let links = links.into_iter().filter(|it| it.0);
+    let links = links.map(|(_, rel, path, below)| Link {
+        rel,
+        href: format!("{path}{below}"),
     });
-    statistics.into_iter().collect()
+    links.collect()
 }
 
 /// Returns the groups for which the caller may write topics, in the order of their titles.

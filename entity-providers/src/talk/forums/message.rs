@@ -52,10 +52,6 @@ const SIGHT: Sight = Sight::All(&[
 #[entity(left_join = "forum_read d ON d.read_id = this.message_id || ':' || {caller}")]
 #[entity(whole = Self::add_replies, numbered)]
 #[entity(verbs(read, list, create, update), order = "created,key")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct ForumMessage {
     /// The id, as text.
     #[entity(id, column = "message_id", for_programs)]

@@ -31,10 +31,6 @@ const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_TOPIC_OP
     order = "created,key",
     max = 500
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
 pub struct ForumTopic {
     /// The id, as text.
     #[entity(id, column = "topic_id", for_programs)]

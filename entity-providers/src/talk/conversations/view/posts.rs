@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use entity_core::endpoint::{Call, Endpoint};
-use entity_core::{Context, Error, ErrorKind, Result, encode_segment};
+use entity_core::{Context, Error, ErrorKind, Result, View, encode_segment};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{INSTRUCTOR, MODERATE, Topic, TopicComment, TopicPost, comment, post};
 use super::heads::Heads;
 use super::topics::topic_of;
-use super::{Link, Reader, formatted, path_of_topics, seconds};
+use super::{Link, Reader, formatted, links, path_of_topics, seconds};
 use crate::base::search::all;
 
 pub(super) const POSTS: &str = "/api/sites/{siteId}/topics/{topicId}/posts";
@@ -40,12 +40,62 @@ const LIST: Endpoint = of_topic(Endpoint::get(POSTS, "listPostsOfTopic"))
 entity_core::register_endpoint!(LIST);
 
 /// A post, with what the caller may do.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
+#[view(of = TopicPost, beside(within: &mut Thread<'_>), with(
+    locked = within.topic.closed || it.locked,
+    comments = within.comments_on(it, locked),
+    posts = within.answers_to(it),
+    how_active = comments.len() + posts.iter().map(|it| it.how_active + 1).sum::<usize>(),
+    number_of_thread_reactions = it.reaction_totals.0.values().sum::<i64>()
+        + posts.iter().map(|it| it.number_of_thread_reactions).sum::<i64>(),
+    created = seconds(it.created),
+    formatted_created_date = formatted(it.created),
+    modified = seconds(it.modified),
+    formatted_modified_date = formatted(it.modified),
+    my_reactions = it.my_reactions.0.clone(),
+    reaction_totals = it.reaction_totals.0.clone(),
+    is_thread = it.depth == 1,
+    thread = is_thread,
+    topic = it.topic_id.clone(),
+    parent_is_private = it.private_post && it.depth > 1,
+    verifier_display_name = Some(it.verifier_display_name.clone()).filter(|it| !it.is_empty()),
+))]
+#[view(with(
+    reader = within.reader,
+    may = |any, own| reader.may(any, own, &it.creator, locked),
+    is_mine = it.creator == reader.id,
+    mine = is_mine,
+    instructor = it.is_instructor,
+    can_view = true,
+    can_edit = may(post::UPDATE_ANY, post::UPDATE_OWN),
+    can_delete = posts.is_empty() && may(post::DELETE_ANY, post::DELETE_OWN),
+    can_reply = may(post::CREATE, post::CREATE) && it.depth < post::DEEPEST && !it.draft,
+    can_comment = may(comment::CREATE, comment::CREATE),
+    can_upvote = reader.may_vote(&it.creator, locked),
+    can_view_upvotes = reader.settings.allow_upvoting,
+    can_react = reader.may_react(&it.creator, locked),
+    can_moderate = can_edit && reader.has(MODERATE),
+    can_grade = false,
+    grade = None,
+    properties = None,
+))]
+#[view(with(
+    siblings = format!("{}{}/posts", path_of_topics(&it.site_id), encode_segment(&it.topic_id)),
+    url = format!("{siblings}/{}", encode_segment(&it.id)),
+    portal_url = format!("{}/direct/conversations-post/{}.html", within.cx.base_url(), it.id),
+    reference = format!("/conversations/{}/p/{}", it.site_id, it.id),
+    links = links([
+        (true, "self", &url, ""),
+        (can_reply, "reply", &siblings, ""),
+        (can_delete, "delete", &url, ""),
+        (can_react, "react", &url, "/reactions"),
+        (can_upvote, "upvote", &url, "/upvote"),
+        (can_upvote, "unupvote", &url, "/unupvote"),
+        (can_moderate, "lock", &url, "/locked"),
+        (can_moderate, "hide", &url, "/hidden"),
+    ]),
+))]
 pub(super) struct PostView {
     id: String,
     message: String,
@@ -111,12 +161,18 @@ pub(super) struct PostView {
 }
 
 /// A comment, with what the caller may do.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
+#[view(of = TopicComment, beside(reader: &Reader, locked: bool), with(
+    may = |any, own| reader.may(any, own, &it.creator, locked),
+    created = seconds(it.created),
+    formatted_created_date = formatted(it.created),
+    modified = seconds(it.modified),
+    formatted_modified_date = formatted(it.modified),
+    can_view = true,
+    can_edit = may(comment::UPDATE_ANY, comment::UPDATE_OWN),
+    can_delete = may(comment::DELETE_ANY, comment::DELETE_OWN),
+))]
 pub(super) struct CommentView {
     id: String,
     message: String,
@@ -137,7 +193,7 @@ pub(super) struct CommentView {
 }
 
 /// The posts of a topic, for one reader.
-struct Thread<'a> {
+pub(super) struct Thread<'a> {
     cx: &'a Context,
     topic: &'a Topic,
     reader: &'a Reader,
@@ -146,150 +202,15 @@ struct Thread<'a> {
 }
 
 impl Thread<'_> {
-    /// Returns a post with everything below it.
-    fn view(&mut self, post: TopicPost) -> PostView {
-        let is_locked = self.topic.closed || post.locked;
-        let comments = self.comments.remove(&post.id).unwrap_or_default();
-        let comments = comments.into_iter();
-        let comments = comments.map(|it| CommentView::of(it, self.reader, is_locked));
-        let comments: Vec<_> = comments.collect();
-        let answers = self.answers.remove(&post.id).unwrap_or_default();
-        let posts: Vec<_> = answers.into_iter().map(|it| self.view(it)).collect();
-        let below: usize = posts.iter().map(|it| it.how_active + 1).sum();
-        let how_active = below + comments.len();
-        let own: i64 = post.reaction_totals.0.values().sum();
-        let of_answers: i64 = posts.iter().map(|it| it.number_of_thread_reactions).sum();
-        PostView {
-            how_active,
-            number_of_thread_reactions: own + of_answers,
-            comments,
-            can_delete: posts.is_empty()
-                && self
-                    .reader
-                    .may(post::DELETE_ANY, post::DELETE_OWN, &post.creator, is_locked),
-            posts,
-            ..PostView::of(self.cx, post, self.reader, is_locked)
-        }
-        .linked(self.topic)
-    }
-}
-
-impl PostView {
-    /// Returns a post without what is below it, and without links.
-    fn of(cx: &Context, it: TopicPost, reader: &Reader, is_locked: bool) -> Self {
-        let is_mine = it.creator == reader.id;
-        let may = |any, own| reader.may(any, own, &it.creator, is_locked);
-        let can_edit = may(post::UPDATE_ANY, post::UPDATE_OWN);
-        Self {
-            number_of_comments: it.number_of_comments,
-            number_of_thread_reactions: 0,
-            how_active: 0,
-            comments: Vec::new(),
-            created: seconds(it.created),
-            formatted_created_date: formatted(it.created),
-            modified: seconds(it.modified),
-            formatted_modified_date: formatted(it.modified),
-            my_reactions: it.my_reactions.0,
-            reaction_totals: it.reaction_totals.0,
-            locked: is_locked,
-            hidden: it.hidden,
-            draft: it.draft,
-            anonymous: it.anonymous,
-            is_mine,
-            mine: is_mine,
-            private_post: it.private_post,
-            upvotes: it.upvotes,
-            depth: it.depth,
-            parent_is_private: it.private_post && it.depth > 1,
-            is_thread: it.depth == 1,
-            thread: it.depth == 1,
-            posts: Vec::new(),
-            verifier_display_name: Some(it.verifier_display_name).filter(|it| !it.is_empty()),
-            viewed: it.viewed,
-            upvoted: it.upvoted,
-            can_view: true,
-            can_edit,
-            can_delete: false,
-            can_reply: may(post::CREATE, post::CREATE) && it.depth < post::DEEPEST && !it.draft,
-            can_comment: may(comment::CREATE, comment::CREATE),
-            can_upvote: reader.may_vote(&it.creator, is_locked),
-            can_view_upvotes: reader.settings.allow_upvoting,
-            can_react: reader.may_react(&it.creator, is_locked),
-            can_moderate: can_edit && reader.has(MODERATE),
-            can_grade: false,
-            is_instructor: it.is_instructor,
-            instructor: it.is_instructor,
-            late: it.late,
-            url: format!(
-                "{}{}/posts/{}",
-                path_of_topics(&it.site_id),
-                encode_segment(&it.topic_id),
-                encode_segment(&it.id)
-            ),
-            portal_url: format!("{}/direct/conversations-post/{}.html", cx.base_url(), it.id),
-            reference: format!("/conversations/{}/p/{}", it.site_id, it.id),
-            grade: None,
-            properties: None,
-            links: Vec::new(),
-            id: it.id,
-            message: it.message,
-            creator: it.creator,
-            site_id: it.site_id,
-            modifier: it.modifier,
-            topic: it.topic_id,
-            parent_post: it.parent_post,
-            parent_thread: it.parent_thread,
-            creator_display_name: it.creator_display_name,
-        }
+    fn comments_on(&mut self, post: &TopicPost, is_locked: bool) -> Vec<CommentView> {
+        let found = self.comments.remove(&post.id).unwrap_or_default();
+        let view = |it| CommentView::of(it, self.reader, is_locked);
+        found.into_iter().map(view).collect()
     }
 
-    fn linked(mut self, topic: &Topic) -> Self {
-        let posts = format!(
-            "{}{}/posts",
-            path_of_topics(&topic.site_id),
-            encode_segment(&topic.id)
-        );
-        let links = [
-            (true, "self", self.url.clone()),
-            (self.can_reply, "reply", posts),
-            (self.can_delete, "delete", self.url.clone()),
-            (self.can_react, "react", format!("{}/reactions", self.url)),
-            (self.can_upvote, "upvote", format!("{}/upvote", self.url)),
-            (
-                self.can_upvote,
-                "unupvote",
-                format!("{}/unupvote", self.url),
-            ),
-            (self.can_moderate, "lock", format!("{}/locked", self.url)),
-            (self.can_moderate, "hide", format!("{}/hidden", self.url)),
-        ];
-        let links = links.into_iter().filter(|it| it.0);
-        self.links = links.map(|(_, rel, href)| Link { rel, href }).collect();
-        self
-    }
-}
-
-impl CommentView {
-    pub(super) fn of(it: TopicComment, reader: &Reader, is_locked: bool) -> Self {
-        let may = |any, own| reader.may(any, own, &it.creator, is_locked);
-        Self {
-            can_edit: may(comment::UPDATE_ANY, comment::UPDATE_OWN),
-            can_delete: may(comment::DELETE_ANY, comment::DELETE_OWN),
-            can_view: true,
-            created: seconds(it.created),
-            formatted_created_date: formatted(it.created),
-            modified: seconds(it.modified),
-            formatted_modified_date: formatted(it.modified),
-            locked: is_locked,
-            id: it.id,
-            message: it.message,
-            creator: it.creator,
-            modifier: it.modifier,
-            post_id: it.post_id,
-            site_id: it.site_id,
-            topic_id: it.topic_id,
-            creator_display_name: it.creator_display_name,
-        }
+    fn answers_to(&mut self, post: &TopicPost) -> Vec<PostView> {
+        let found = self.answers.remove(&post.id).unwrap_or_default();
+        found.into_iter().map(|it| PostView::of(it, self)).collect()
     }
 }
 
@@ -346,7 +267,8 @@ async fn threads(
         comments,
         answers,
     };
-    Ok(first.into_iter().map(|it| thread.view(it)).collect())
+    let views = first.into_iter();
+    Ok(views.map(|it| PostView::of(it, &mut thread)).collect())
 }
 
 /// Returns a post with the comments and posts below it.
@@ -362,5 +284,5 @@ pub(super) async fn view(cx: &Context, topic: &Topic, post: TopicPost) -> Result
         comments: [(id.clone(), comments)].into(),
         answers: [(id, posts)].into(),
     };
-    Ok(thread.view(post))
+    Ok(PostView::of(post, &mut thread))
 }

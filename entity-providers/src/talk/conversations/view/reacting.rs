@@ -42,7 +42,7 @@ const REACT_TO_POST: Endpoint = of_post(Endpoint::post(
 ))
 .doc("Gives and takes back reactions of the caller to a post: those that are sent. Answers with the number of each.")
 .takes::<BTreeMap<String, bool>>()
-.answers::<BTreeMap<&'static str, i64>>(&react_to_post);
+.answers::<BTreeMap<&'static str, i64>>(&react);
 entity_core::register_endpoint!(REACT_TO_POST);
 
 const UPVOTE_POST: Endpoint = of_post(Endpoint::post(
@@ -50,7 +50,7 @@ const UPVOTE_POST: Endpoint = of_post(Endpoint::post(
     "voteForPostOfTopic",
 ))
 .doc("Votes for a post.")
-.answers::<Option<Nothing>>(&vote_for_post);
+.answers::<Option<Nothing>>(&vote);
 entity_core::register_endpoint!(UPVOTE_POST);
 
 const UNUPVOTE_POST: Endpoint = of_post(Endpoint::post(
@@ -58,48 +58,33 @@ const UNUPVOTE_POST: Endpoint = of_post(Endpoint::post(
     "takeBackVoteForPostOfTopic",
 ))
 .doc("Takes back the vote of the caller for a post.")
-.answers::<Option<Nothing>>(&take_back_from_post);
+.answers::<Option<Nothing>>(&take_back);
 entity_core::register_endpoint!(UNUPVOTE_POST);
 
-async fn react(cx: &Context, call: Call) -> Result<BTreeMap<&'static str, i64>> {
-    let topic = topic_of(cx, &call).await?;
-    let thing = Thing {
-        topic: &topic,
-        post: None,
-    };
-    thing.react(cx, &call.body()?).await?;
-    let topic = gate::read::<Topic>(cx, &topic.id).await?;
-    Ok(topic.reaction_totals.0)
+/// Returns the topic and, if the path names one, the post of it.
+async fn thing_of(cx: &Context, call: &Call) -> Result<(Topic, Option<TopicPost>)> {
+    if call.variables.iter().any(|it| it.0 == "postId") {
+        let (topic, post) = post_of(cx, call).await?;
+        return Ok((topic, Some(post)));
+    }
+    Ok((topic_of(cx, call).await?, None))
 }
 
-async fn react_to_post(cx: &Context, call: Call) -> Result<BTreeMap<&'static str, i64>> {
-    let (topic, post) = post_of(cx, &call).await?;
-    let thing = Thing {
-        topic: &topic,
-        post: Some(&post),
+async fn react(cx: &Context, call: Call) -> Result<BTreeMap<&'static str, i64>> {
+    let (topic, post) = thing_of(cx, &call).await?;
+    let (topic, post) = (&topic, post.as_ref());
+    Thing { topic, post }.react(cx, &call.body()?).await?;
+    let totals = match post {
+        Some(post) => gate::read::<TopicPost>(cx, &post.id).await?.reaction_totals,
+        None => gate::read::<Topic>(cx, &topic.id).await?.reaction_totals,
     };
-    thing.react(cx, &call.body()?).await?;
-    let post = gate::read::<TopicPost>(cx, &post.id).await?;
-    Ok(post.reaction_totals.0)
+    Ok(totals.0)
 }
 
 async fn set(cx: &Context, call: &Call, is_given: bool) -> Result<Option<Nothing>> {
-    let topic = topic_of(cx, call).await?;
-    let thing = Thing {
-        topic: &topic,
-        post: None,
-    };
-    thing.vote(cx, is_given).await?;
-    Ok(None)
-}
-
-async fn set_of_post(cx: &Context, call: &Call, is_given: bool) -> Result<Option<Nothing>> {
-    let (topic, post) = post_of(cx, call).await?;
-    let thing = Thing {
-        topic: &topic,
-        post: Some(&post),
-    };
-    thing.vote(cx, is_given).await?;
+    let (topic, post) = thing_of(cx, call).await?;
+    let (topic, post) = (&topic, post.as_ref());
+    Thing { topic, post }.vote(cx, is_given).await?;
     Ok(None)
 }
 
@@ -109,12 +94,4 @@ async fn vote(cx: &Context, call: Call) -> Result<Option<Nothing>> {
 
 async fn take_back(cx: &Context, call: Call) -> Result<Option<Nothing>> {
     set(cx, &call, false).await
-}
-
-async fn vote_for_post(cx: &Context, call: Call) -> Result<Option<Nothing>> {
-    set_of_post(cx, &call, true).await
-}
-
-async fn take_back_from_post(cx: &Context, call: Call) -> Result<Option<Nothing>> {
-    set_of_post(cx, &call, false).await
 }

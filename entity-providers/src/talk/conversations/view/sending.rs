@@ -78,9 +78,8 @@ const BOOKMARKED: Endpoint = of_topic(Endpoint::post(
 entity_core::register_endpoint!(BOOKMARKED);
 
 /// A topic as clients send it. What else they send has no effect.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
 struct SentTopic {
     /// The headline. A new topic needs it.
     title: Option<String>,
@@ -124,57 +123,43 @@ pub(super) fn sent<T: JsonSchema + serde::de::DeserializeOwned>(
     }
 }
 
-/// Refuses fields that promise what there is not.
-fn refuse(sent: &Map<String, Value>, names: &[(&str, &str)]) -> Result<()> {
-    for (name, message) in names {
-        let is_wanted = match sent.get(*name) {
-            Some(Value::Bool(it)) => *it,
-            Some(Value::Array(items)) => !items.is_empty(),
-            _ => false,
-        };
-        if is_wanted {
-            return Err(Error::field(*name, *message));
-        }
-    }
-    Ok(())
+/// Returns the fields `names` of what was sent, without those that are null, and the fields `of`.
+pub(super) fn taken<const N: usize>(
+    sent: &Map<String, Value>,
+    names: &[&str],
+    of: [(&str, &String); N],
+) -> Input {
+    let sent = sent
+        .iter()
+        .filter(|(name, value)| names.contains(&name.as_str()) && !value.is_null());
+    let sent = sent.map(|(name, value)| (name.clone(), value.clone()));
+    let of = of.map(|(name, value)| (name.to_owned(), Value::from(value.as_str())));
+    sent.chain(of).collect()
 }
 
-/// Returns the fields `names` of what was sent, without those that are null.
-pub(super) fn taken(sent: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
-    let fields = names.iter().filter_map(|name| {
-        let value = sent.get(*name).filter(|it| !it.is_null())?;
-        Some(((*name).to_owned(), value.clone()))
-    });
-    fields.collect()
-}
+/// The fields of a topic that are written as they are sent.
+const NAMES: [&str; 9] = [
+    "title",
+    "message",
+    "type",
+    "visibility",
+    "draft",
+    "pinned",
+    "mustPostBeforeViewing",
+    "anonymous",
+    "allowAnonymousPosts",
+];
 
 /// Returns the input of a topic that was sent.
-fn topic_fields(call: &Call) -> Result<Map<String, Value>> {
-    let sent = sent::<SentTopic>(call)?;
-    refuse(
-        &sent,
-        &[
-            ("graded", "must not be true: topics are not graded here"),
-            (
-                "createGradingItem",
-                "must not be true: topics are not graded here",
-            ),
-        ],
-    )?;
-    let mut fields = taken(
-        &sent,
-        &[
-            "title",
-            "message",
-            "type",
-            "visibility",
-            "draft",
-            "pinned",
-            "mustPostBeforeViewing",
-            "anonymous",
-            "allowAnonymousPosts",
-        ],
-    );
+fn topic_input(sent: &Map<String, Value>) -> Result<Input> {
+    for name in ["graded", "createGradingItem"] {
+        if sent.get(name) == Some(&Value::Bool(true)) {
+            let message = "must not be true: topics are not graded here";
+            return Err(Error::field(name, message));
+        }
+    }
+    let mut input = taken(sent, &NAMES, []);
+    let fields = &mut input.fields;
     if let Some(Value::Array(groups)) = sent.get("groups") {
         let ids = groups.iter().filter_map(Value::as_str);
         let ids = ids.map(|it| it.rsplit('/').next().unwrap_or(it));
@@ -188,7 +173,7 @@ fn topic_fields(call: &Call) -> Result<Map<String, Value>> {
             fields.insert(name.to_owned(), to_millis(name, value)?);
         }
     }
-    Ok(fields)
+    Ok(input)
 }
 
 /// Returns the id of a tag that was sent whole, or as its id alone.
@@ -234,9 +219,9 @@ fn to_millis(name: &str, value: &Value) -> Result<Value> {
 }
 
 async fn create(cx: &Context, call: Call) -> Result<TopicView> {
-    let mut fields = topic_fields(&call)?;
-    fields.insert("siteId".to_owned(), call.variable("siteId")?.into());
-    let input: Input = fields.into_iter().collect();
+    let mut input = topic_input(&sent::<SentTopic>(&call)?)?;
+    let site = call.variable("siteId")?.into();
+    input.fields.insert("siteId".to_owned(), site);
     view(cx, gate::create::<Topic>(cx, &input).await?).await
 }
 
@@ -252,12 +237,9 @@ async fn change(cx: &Context, call: &Call, input: &Input) -> Result<Topic> {
 }
 
 async fn update(cx: &Context, call: Call) -> Result<TopicView> {
-    keep_name(
-        &sent::<SentTopic>(&call)?,
-        topic_of(cx, &call).await?.anonymous,
-    )?;
-    let input: Input = topic_fields(&call)?.into_iter().collect();
-    view(cx, change(cx, &call, &input).await?).await
+    let sent = sent::<SentTopic>(&call)?;
+    keep_name(&sent, topic_of(cx, &call).await?.anonymous)?;
+    view(cx, change(cx, &call, &topic_input(&sent)?).await?).await
 }
 
 async fn delete(cx: &Context, call: Call) -> Result<Option<Nothing>> {
@@ -268,7 +250,7 @@ async fn delete(cx: &Context, call: Call) -> Result<Option<Nothing>> {
 
 /// Sets the field `name` of the topic to the truth value that was sent.
 async fn set(cx: &Context, call: &Call, name: &str) -> Result<Topic> {
-    let input: Input = [(name, call.body::<bool>()?)].into_iter().collect();
+    let input = Input::from_iter([(name, call.body::<bool>()?)]);
     Box::pin(change(cx, call, &input)).await
 }
 

@@ -1,7 +1,7 @@
 //! `/api/sites/{siteId}/conversations/settings`: what the conversations of a site offer, and the agreement to its guidelines.
 
 use entity_core::endpoint::{Call, Endpoint};
-use entity_core::{Context, Input, Provider as _, Result, gate};
+use entity_core::{Context, Input, Provider as _, Result, View, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,13 +41,10 @@ const AGREE: Endpoint = in_site(Endpoint::post(
 entity_core::register_endpoint!(AGREE);
 
 /// What the conversations of a site offer.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ConversationsSettings")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
+#[view(of = ConversationSettings, with(id = None, default_topic_type = "QUESTION"))]
 pub(super) struct SettingsView {
     /// Always null: a site has its settings once.
     id: Option<i64>,
@@ -63,28 +60,8 @@ pub(super) struct SettingsView {
     default_topic_type: &'static str,
 }
 
-impl SettingsView {
-    pub(super) fn of(it: &ConversationSettings) -> Self {
-        Self {
-            id: None,
-            site_id: it.site_id.clone(),
-            allow_bookmarking: it.allow_bookmarking,
-            allow_reactions: it.allow_reactions,
-            allow_upvoting: it.allow_upvoting,
-            allow_anon_posting: it.allow_anon_posting,
-            allow_pinning: it.allow_pinning,
-            site_locked: it.site_locked,
-            require_guidelines_agreement: it.require_guidelines_agreement,
-            guidelines: it.guidelines.clone(),
-            default_topic_type: "QUESTION",
-        }
-    }
-}
-
 async fn guide(cx: &Context, call: Call) -> Result<Option<Nothing>> {
-    let input: Input = [("guidelines", call.body::<String>()?)]
-        .into_iter()
-        .collect();
+    let input = Input::from_iter([("guidelines", call.body::<String>()?)]);
     ConversationSettings::save(cx, call.variable("siteId")?, &input).await?;
     Ok(None)
 }
@@ -93,14 +70,10 @@ async fn set(cx: &Context, call: Call) -> Result<Option<Nothing>> {
     let (site, name) = (call.variable("siteId")?, call.variable("setting")?);
     gate::demand_in_site(cx, ConversationSettings::ACCESS.update, Some(site)).await?;
     let is_on = call.body::<bool>()?;
-    let Some(name) = ConversationSettings::SWITCHES
-        .into_iter()
-        .find(|it| *it == name)
-    else {
-        return Ok(None);
-    };
-    let input: Input = [(name, is_on)].into_iter().collect();
-    ConversationSettings::save(cx, site, &input).await?;
+    if ConversationSettings::SWITCHES.contains(&name) {
+        let input = Input::from_iter([(name, is_on)]);
+        ConversationSettings::save(cx, site, &input).await?;
+    }
     Ok(None)
 }
 

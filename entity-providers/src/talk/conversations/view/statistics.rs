@@ -52,7 +52,7 @@ struct Statistics {
 }
 
 /// How much one member takes part.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, Row)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ConversationsStatisticsOfMember")]
 struct Member {
@@ -66,6 +66,19 @@ struct Member {
     post_reactions: i64,
     post_upvotes: i64,
 }
+
+/// The columns of members in statements, as clients name them.
+const COLUMNS: [&str; 9] = [
+    "name",
+    "topicsCreated",
+    "topicsViewed",
+    "topicReactions",
+    "topicUpvotes",
+    "postsCreated",
+    "postsViewed",
+    "postReactions",
+    "postUpvotes",
+];
 
 /// The parts of the conversations that the caller sees, and since when.
 struct Part<'a> {
@@ -99,24 +112,17 @@ fn order(sort: &str) -> Result<String> {
         Some(name) => (name, "DESC"),
         None => (sort.strip_suffix("Ascending").unwrap_or(sort), "ASC"),
     };
-    let column = match name {
-        "name" => "1",
-        "topicsCreated" => "2",
-        "topicsViewed" => "3",
-        "topicReactions" => "4",
-        "topicUpvotes" => "5",
-        "postsCreated" => "6",
-        "postsViewed" | "postsRead" => "7",
-        "postReactions" => "8",
-        "postUpvotes" => "9",
-        _ => {
-            let message = "must be `name`, `topicsCreated`, `topicsViewed`, `topicReactions`, `topicUpvotes`, \
-                           `postsCreated`, `postsViewed`, `postReactions` or `postUpvotes`, and `Ascending` or \
-                           `Descending`";
-            return Err(Error::field("sort", message));
-        }
+    let name = if name == "postsRead" {
+        "postsViewed"
+    } else {
+        name
     };
-    Ok(format!("{column} {direction}, 1, u.id"))
+    let Some(place) = COLUMNS.iter().position(|it| *it == name) else {
+        let message = "must be `name`, `topicsCreated`, `topicsViewed`, `topicReactions`, `topicUpvotes`, `postsCreated`, \
+                       `postsViewed`, `postReactions` or `postUpvotes`, and `Ascending` or `Descending`";
+        return Err(Error::field("sort", message));
+    };
+    Ok(format!("{} {direction}, 1, u.id", place + 1))
 }
 
 impl Part<'_> {
@@ -224,20 +230,7 @@ impl Part<'_> {
         sql.push(" ORDER BY ").push(order);
         sql.push(" LIMIT ").bind(PAGE).push(" OFFSET ");
         sql.bind(page.saturating_sub(1).saturating_mul(PAGE));
-        let read = |row: &mut Row<'_>| {
-            Ok(Member {
-                name: row.take()?,
-                topics_created: row.take()?,
-                topics_viewed: row.take()?,
-                topic_reactions: row.take()?,
-                topic_upvotes: row.take()?,
-                posts_created: row.take()?,
-                posts_viewed: row.take()?,
-                post_reactions: row.take()?,
-                post_upvotes: row.take()?,
-            })
-        };
-        db.rows(sql.into_statement(), read).await
+        db.rows(sql.into_statement(), db::columns).await
     }
 }
 

@@ -1,10 +1,9 @@
 //! `/api/sites/{siteId}/conversations/tags`: the tags of a site.
 
 use entity_core::endpoint::{Call, Endpoint};
-use entity_core::{Context, Error, Input, Need, Preconditions, Provider as _, Result, gate};
+use entity_core::{Context, Error, Input, Need, Preconditions, Provider as _, Result, View, gate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::super::TopicTag;
 use super::super::tag::TAG;
@@ -43,9 +42,10 @@ const DELETE: Endpoint = in_site(Endpoint::delete(ONE, "deleteTagOfConversations
 entity_core::register_endpoint!(DELETE);
 
 /// A tag.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ConversationsTag")]
+#[view(of = TopicTag, with(id = it.id.parse().unwrap_or_default()))]
 pub(super) struct TagView {
     id: i64,
     site_id: String,
@@ -54,15 +54,6 @@ pub(super) struct TagView {
 }
 
 impl TagView {
-    fn of(tag: TopicTag) -> Result<Self> {
-        Ok(Self {
-            id: tag.id.parse().map_err(Error::internal)?,
-            site_id: tag.site_id,
-            description: tag.description,
-            label: tag.label,
-        })
-    }
-
     pub(super) fn has_id(&self, id: &str) -> bool {
         id.parse() == Ok(self.id)
     }
@@ -80,17 +71,20 @@ struct SentTag {
 }
 
 impl SentTag {
-    fn fields(self) -> impl Iterator<Item = (String, Value)> {
-        let fields = [("label", self.label), ("description", self.description)];
+    /// Returns the input of the tag, of a new one with its site.
+    fn into_input(self, site: Option<&str>) -> Input {
+        let site = site.map(ToOwned::to_owned);
+        let (label, text) = (self.label, self.description);
+        let fields = [("siteId", site), ("label", label), ("description", text)];
         let fields = fields.into_iter();
-        fields.filter_map(|(name, text)| Some((name.to_owned(), Value::from(text?))))
+        fields.filter_map(|(name, it)| Some((name, it?))).collect()
     }
 }
 
 /// Returns all tags of a site.
 pub(super) async fn of_site(cx: &Context, site: &str) -> Result<Vec<TagView>> {
     let tags = all(cx, &TopicTag::FIELD.site_id.eq(site)).await?;
-    tags.into_iter().map(TagView::of).collect()
+    Ok(tags.into_iter().map(TagView::of).collect())
 }
 
 async fn list(cx: &Context, call: Call) -> Result<Vec<TagView>> {
@@ -111,9 +105,7 @@ async fn create(cx: &Context, call: Call) -> Result<Vec<TagView>> {
         return Err(Error::limit_reached(message));
     }
     for tag in sent {
-        let site = ("siteId".to_owned(), Value::from(site));
-        let input: Input = tag.fields().chain([site]).collect();
-        gate::create::<TopicTag>(cx, &input).await?;
+        gate::create::<TopicTag>(cx, &tag.into_input(Some(site))).await?;
     }
     of_site(cx, site).await
 }
@@ -130,9 +122,10 @@ async fn tag_of(cx: &Context, call: &Call) -> Result<TopicTag> {
 
 async fn update(cx: &Context, call: Call) -> Result<TagView> {
     let tag = tag_of(cx, &call).await?;
-    let input: Input = call.body::<SentTag>()?.fields().collect();
+    let input = call.body::<SentTag>()?.into_input(None);
     let none = Preconditions::default();
-    TagView::of(gate::update::<TopicTag>(cx, &tag.id, &input, &none).await?)
+    let changed = gate::update::<TopicTag>(cx, &tag.id, &input, &none).await?;
+    Ok(TagView::of(changed))
 }
 
 async fn delete(cx: &Context, call: Call) -> Result<Option<Nothing>> {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use entity_core::endpoint::{Call, Endpoint};
 use entity_core::wire::Millis;
-use entity_core::{Context, Error, ErrorKind, Result, encode_segment, gate};
+use entity_core::{Context, Error, ErrorKind, Result, View, encode_segment, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{DELETE_ANY, DELETE_OWN, MODERATE, Topic, UPDATE_ANY, UPDATE_OWN};
 use super::super::{post, tag};
 use super::tags::TagView;
-use super::{Link, Reader, formatted, path_of_topics, seconds};
+use super::{Link, Reader, formatted, links, path_of_topics, seconds};
 use crate::people::group;
 
 /// The errors of everything that writes topics.
@@ -41,12 +41,71 @@ const READ: Endpoint = of_topic(Endpoint::get(TOPIC, "readTopicOfSite"))
 entity_core::register_endpoint!(READ);
 
 /// A topic, with what the caller may do.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
+#[view(of = Topic, beside(cx: &Context, reader: &Reader), with(
+    about_reference = format!("/site/{}", it.site_id),
+    created = seconds(it.created),
+    formatted_created_date = formatted(it.created),
+    modified = seconds(it.modified),
+    formatted_modified_date = formatted(it.modified),
+    tags = reader.tags_of(it),
+    my_reactions = it.my_reactions.0.clone(),
+    reaction_totals = it.reaction_totals.0.clone(),
+    groups = it.groups.iter().map(|id| group::reference(&it.site_id, id)).collect(),
+    due_date_calendar_event_id = None,
+    show_message_schedule_id = None,
+    availability = None,
+    graded = false,
+    create_grading_item = false,
+    grading_item_id = None,
+    grading_points = None,
+    grading_category = -1,
+    properties = None,
+))]
+#[view(with(
+    has_passed = |at: Option<Millis>| at.is_some_and(|it| it.0 <= cx.now()),
+    show_date = it.show_date.map(seconds),
+    hide_date = it.hide_date.map(seconds),
+    lock_date = it.lock_date.map(seconds),
+    due_date = it.due_date.map(seconds),
+    formatted_due_date = it.due_date.map(formatted),
+    past_due_date = has_passed(it.due_date),
+    hidden_by_date = it.show_date.is_some_and(|it| it.0 > cx.now()) || has_passed(it.hide_date),
+    locked_by_date = has_passed(it.lock_date.or(it.due_date)),
+))]
+#[view(with(
+    may = |any, own| reader.may(any, own, &it.creator, it.closed),
+    is_mine = it.creator == reader.id,
+    mine = is_mine,
+    can_edit = may(UPDATE_ANY, UPDATE_OWN),
+    can_delete = may(DELETE_ANY, DELETE_OWN),
+    can_post = may(post::CREATE, post::CREATE),
+    can_pin = can_edit && reader.may_pin(),
+    can_bookmark = reader.settings.allow_bookmarking,
+    can_tag = can_edit && reader.has(tag::TAG),
+    can_upvote = reader.may_vote(&it.creator, it.closed),
+    can_view_upvotes = reader.settings.allow_upvoting,
+    can_react = reader.may_react(&it.creator, it.closed),
+    can_moderate = can_edit && reader.has(MODERATE),
+    url = path_of_topics(&it.site_id) + &encode_segment(&it.id),
+    portal_url = format!("{}/direct/conversations/{}.html", cx.base_url(), it.id),
+    reference = format!("/conversations/{}/t/{}", it.site_id, it.id),
+    links = links([
+        (true, "self", &url, ""),
+        (true, "bookmark", &url, "/bookmarked"),
+        (true, "markpostsviewed", &url, "/posts/markpostsviewed"),
+        (true, "posts", &url, "/posts"),
+        (can_pin, "pin", &url, "/pinned"),
+        (can_post, "post", &url, "/posts"),
+        (can_delete, "delete", &url, ""),
+        (can_react, "react", &url, "/reactions"),
+        (can_moderate, "lock", &url, "/locked"),
+        (can_moderate, "hide", &url, "/hidden"),
+        (can_upvote, "upvote", &url, "/upvote"),
+        (can_upvote, "unupvote", &url, "/unupvote"),
+    ]),
+))]
 pub(super) struct TopicView {
     id: String,
     title: String,
@@ -69,6 +128,7 @@ pub(super) struct TopicView {
     formatted_modified_date: String,
     formatted_due_date: Option<String>,
     pinned: bool,
+    #[view(of = closed)]
     locked: bool,
     hidden: bool,
     resolved: bool,
@@ -81,6 +141,7 @@ pub(super) struct TopicView {
     reaction_totals: BTreeMap<&'static str, i64>,
     /// The references of the groups.
     groups: Vec<String>,
+    #[view(of = kind)]
     r#type: String,
     visibility: String,
     show_date: Option<f64>,
@@ -121,89 +182,6 @@ pub(super) struct TopicView {
 }
 
 impl TopicView {
-    pub(super) fn of(cx: &Context, topic: Topic, reader: &Reader) -> Self {
-        let url = path_of_topics(&topic.site_id) + &encode_segment(&topic.id);
-        let now = cx.now();
-        let has_passed = |at: Option<Millis>| at.is_some_and(|it| it.0 <= now);
-        let is_mine = topic.creator == reader.id;
-        let may = |any, own| reader.may(any, own, &topic.creator, topic.closed);
-        let reference = format!("/conversations/{}/t/{}", topic.site_id, topic.id);
-        let references = topic.groups.iter();
-        let references = references.map(|it| group::reference(&topic.site_id, it));
-        let mut view = Self {
-            about_reference: format!("/site/{}", topic.site_id),
-            number_of_posts: topic.number_of_posts,
-            number_of_threads: topic.number_of_threads,
-            number_of_unread_posts: topic.number_of_unread_posts,
-            viewed: topic.viewed,
-            has_posted: topic.has_posted,
-            bookmarked: topic.bookmarked,
-            upvoted: topic.upvoted,
-            created: seconds(topic.created),
-            modified: seconds(topic.modified),
-            formatted_created_date: formatted(topic.created),
-            formatted_modified_date: formatted(topic.modified),
-            formatted_due_date: topic.due_date.map(formatted),
-            pinned: topic.pinned,
-            locked: topic.closed,
-            hidden: topic.hidden,
-            resolved: topic.resolved,
-            draft: topic.draft,
-            must_post_before_viewing: topic.must_post_before_viewing,
-            anonymous: topic.anonymous,
-            allow_anonymous_posts: topic.allow_anonymous_posts,
-            tags: reader.tags_of(&topic),
-            my_reactions: topic.my_reactions.0,
-            reaction_totals: topic.reaction_totals.0,
-            groups: references.collect(),
-            show_date: topic.show_date.map(seconds),
-            hide_date: topic.hide_date.map(seconds),
-            lock_date: topic.lock_date.map(seconds),
-            due_date: topic.due_date.map(seconds),
-            due_date_calendar_event_id: None,
-            show_message_schedule_id: None,
-            past_due_date: has_passed(topic.due_date),
-            hidden_by_date: topic.show_date.is_some_and(|it| it.0 > now)
-                || has_passed(topic.hide_date),
-            locked_by_date: has_passed(topic.lock_date.or(topic.due_date)),
-            upvotes: topic.upvotes,
-            grading_item_id: None,
-            can_edit: may(UPDATE_ANY, UPDATE_OWN),
-            can_delete: may(DELETE_ANY, DELETE_OWN),
-            can_post: may(post::CREATE, post::CREATE),
-            can_pin: reader.may_pin() && may(UPDATE_ANY, UPDATE_OWN),
-            can_bookmark: reader.settings.allow_bookmarking,
-            can_tag: reader.has(tag::TAG) && may(UPDATE_ANY, UPDATE_OWN),
-            can_upvote: reader.may_vote(&topic.creator, topic.closed),
-            can_view_upvotes: reader.settings.allow_upvoting,
-            can_react: reader.may_react(&topic.creator, topic.closed),
-            can_moderate: reader.has(MODERATE) && may(UPDATE_ANY, UPDATE_OWN),
-            is_mine,
-            mine: is_mine,
-            availability: None,
-            portal_url: format!("{}/direct/conversations/{}.html", cx.base_url(), topic.id),
-            reference,
-            graded: false,
-            create_grading_item: false,
-            grading_points: None,
-            grading_category: -1,
-            properties: None,
-            links: Vec::new(),
-            id: topic.id,
-            title: topic.title,
-            site_id: topic.site_id,
-            message: topic.message,
-            creator: topic.creator,
-            modifier: topic.modifier,
-            r#type: topic.kind,
-            visibility: topic.visibility,
-            creator_display_name: topic.creator_display_name,
-            url,
-        };
-        view.links = view.to_links();
-        view
-    }
-
     /// Returns what a new topic is before anything is written.
     pub(super) fn blank(cx: &Context, site: &str, reader: &Reader) -> Self {
         let blank = Topic {
@@ -225,31 +203,8 @@ impl TopicView {
                 encode_segment(site)
             ),
             links: Vec::new(),
-            ..Self::of(cx, blank, reader)
+            ..Self::of(blank, cx, reader)
         }
-    }
-
-    fn to_links(&self) -> Vec<Link> {
-        let links = [
-            (true, "self", ""),
-            (true, "bookmark", "/bookmarked"),
-            (true, "markpostsviewed", "/posts/markpostsviewed"),
-            (true, "posts", "/posts"),
-            (self.can_pin, "pin", "/pinned"),
-            (self.can_post, "post", "/posts"),
-            (self.can_delete, "delete", ""),
-            (self.can_react, "react", "/reactions"),
-            (self.can_moderate, "lock", "/locked"),
-            (self.can_moderate, "hide", "/hidden"),
-            (self.can_upvote, "upvote", "/upvote"),
-            (self.can_upvote, "unupvote", "/unupvote"),
-        ];
-        let links = links.into_iter().filter(|it| it.0);
-        let links = links.map(|(_, rel, below)| Link {
-            rel,
-            href: format!("{}{below}", self.url),
-        });
-        links.collect()
     }
 }
 
@@ -265,7 +220,7 @@ pub(super) async fn topic_of(cx: &Context, call: &Call) -> Result<Topic> {
 /// Returns a topic with what the caller may do.
 pub(super) async fn view(cx: &Context, topic: Topic) -> Result<TopicView> {
     let reader = Reader::of_topics(cx, &topic.site_id).await?;
-    Ok(TopicView::of(cx, topic, &reader))
+    Ok(TopicView::of(topic, cx, &reader))
 }
 
 async fn read(cx: &Context, call: Call) -> Result<TopicView> {

@@ -121,18 +121,16 @@ pub(super) async fn post_of(cx: &Context, call: &Call) -> Result<(Topic, TopicPo
 async fn create(cx: &Context, call: Call) -> Result<PostView> {
     let topic = topic_of(cx, &call).await?;
     let names = ["message", "parentPost", "privatePost", "draft", "anonymous"];
-    let mut fields = taken(&sent::<SentPost>(&call)?, &names);
-    fields.insert("topicId".to_owned(), topic.id.clone().into());
-    fields.insert("siteId".to_owned(), topic.site_id.clone().into());
-    let input: Input = fields.into_iter().collect();
+    let of = [("topicId", &topic.id), ("siteId", &topic.site_id)];
+    let input = taken(&sent::<SentPost>(&call)?, &names, of);
     let made = gate::create::<TopicPost>(cx, &input).await?;
     view(cx, &topic, made).await
 }
 
-async fn change(cx: &Context, call: &Call, input: &Input) -> Result<PostView> {
+async fn change(cx: &Context, call: &Call, input: Input) -> Result<PostView> {
     let (topic, post) = post_of(cx, call).await?;
     let none = Preconditions::default();
-    let changed = gate::update::<TopicPost>(cx, &post.id, input, &none).await?;
+    let changed = gate::update::<TopicPost>(cx, &post.id, &input, &none).await?;
     view(cx, &topic, changed).await
 }
 
@@ -140,8 +138,7 @@ async fn update(cx: &Context, call: Call) -> Result<PostView> {
     let sent = sent::<SentPost>(&call)?;
     let (_, post) = post_of(cx, &call).await?;
     keep_name(&sent, post.anonymous)?;
-    let input: Input = taken(&sent, &["message", "draft"]).into_iter().collect();
-    change(cx, &call, &input).await
+    change(cx, &call, taken(&sent, &["message", "draft"], [])).await
 }
 
 async fn delete(cx: &Context, call: Call) -> Result<Option<Nothing>> {
@@ -151,13 +148,13 @@ async fn delete(cx: &Context, call: Call) -> Result<Option<Nothing>> {
 }
 
 async fn lock(cx: &Context, call: Call) -> Result<PostView> {
-    let input: Input = [("locked", call.body::<bool>()?)].into_iter().collect();
-    change(cx, &call, &input).await
+    let input = Input::from_iter([("locked", call.body::<bool>()?)]);
+    change(cx, &call, input).await
 }
 
 async fn hide(cx: &Context, call: Call) -> Result<Option<Nothing>> {
-    let input: Input = [("hidden", call.body::<bool>()?)].into_iter().collect();
-    change(cx, &call, &input).await?;
+    let input = Input::from_iter([("hidden", call.body::<bool>()?)]);
+    change(cx, &call, input).await?;
     Ok(None)
 }
 
@@ -191,27 +188,21 @@ async fn view_comment(
     comment: TopicComment,
 ) -> Result<CommentView> {
     let reader = Reader::of(cx, &topic.site_id).await?;
-    Ok(CommentView::of(
-        comment,
-        &reader,
-        topic.closed || post.locked,
-    ))
+    let is_locked = topic.closed || post.locked;
+    Ok(CommentView::of(comment, &reader, is_locked))
 }
 
 async fn remark(cx: &Context, call: Call) -> Result<CommentView> {
     let (topic, post) = post_of(cx, &call).await?;
-    let mut fields = taken(&sent::<SentComment>(&call)?, &["message"]);
-    fields.insert("postId".to_owned(), post.id.clone().into());
-    fields.insert("siteId".to_owned(), post.site_id.clone().into());
-    let input: Input = fields.into_iter().collect();
+    let of = [("postId", &post.id), ("siteId", &post.site_id)];
+    let input = taken(&sent::<SentComment>(&call)?, &["message"], of);
     let made = gate::create::<TopicComment>(cx, &input).await?;
     view_comment(cx, &topic, &post, made).await
 }
 
 async fn revise(cx: &Context, call: Call) -> Result<CommentView> {
     let (topic, post, comment) = comment_of(cx, &call).await?;
-    let fields = taken(&sent::<SentComment>(&call)?, &["message"]);
-    let input: Input = fields.into_iter().collect();
+    let input = taken(&sent::<SentComment>(&call)?, &["message"], []);
     let none = Preconditions::default();
     let changed = gate::update::<TopicComment>(cx, &comment.id, &input, &none).await?;
     view_comment(cx, &topic, &post, changed).await

@@ -390,7 +390,7 @@ impl EndpointRegistration {
     }
 }
 
-/// Registers an [`Endpoint`], which must be a constant: `register_endpoint!(LOANS);`. With `also("/api/…", "id")`, the
+/// Registers an [`Endpoint`], which must be a constant, or several: `register_endpoint!(LOANS, LEND);`. With `also("/api/…", "id")`, the
 /// endpoint answers at [another address](Endpoint::also), too.
 #[macro_export]
 macro_rules! register_endpoint {
@@ -400,6 +400,10 @@ macro_rules! register_endpoint {
             const ALSO: $crate::endpoint::Endpoint = $endpoint.also($path, $id);
             $crate::register_endpoint!(ALSO);
         };
+    };
+    ($first:expr, $($further:expr),+ $(,)?) => {
+        $crate::register_endpoint!($first);
+        $($crate::register_endpoint!($further);)+
     };
     ($endpoint:expr) => {
         $crate::inventory::submit! {

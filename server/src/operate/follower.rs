@@ -105,6 +105,7 @@ async fn count(cx: &Context, end: i64) -> Result<bool> {
 }
 
 /// The place of a follower in the outbox.
+#[derive(db::Row)]
 pub(crate) struct Place {
     /// The number of the last event that is done.
     pub(crate) position: i64,
@@ -184,7 +185,7 @@ pub(crate) async fn catch_up<F: Follow>(node: &Node) -> Result<()> {
 }
 
 /// The numbers of some events.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, db::Row)]
 pub(crate) struct Bounds {
     /// The oldest one that is kept; behind the last one if none is.
     pub(crate) first: i64,
@@ -206,14 +207,7 @@ async fn bounds_of(cx: &Context, name: &str) -> Result<Bounds> {
          coalesce((SELECT max(sequence) FROM outbox), 0) FROM follower f WHERE f.name = ",
     );
     sql.bind(name);
-    let read = |row: &mut entity_core::db::Row<'_>| {
-        Ok(Bounds {
-            first: row.take()?,
-            last: row.take()?,
-            newest: row.take()?,
-        })
-    };
-    let found = db.rows(sql.into_statement(), read).await?.pop();
+    let found = db.rows(sql.into_statement(), db::columns).await?.pop();
     found.ok_or_else(no_place)
 }
 
@@ -275,13 +269,7 @@ pub(crate) async fn place(cx: &Context, name: &str) -> Result<Option<Place>> {
     if db.get_database_backend() == DbBackend::Postgres {
         sql.push(" FOR UPDATE");
     }
-    let read = |row: &mut entity_core::db::Row<'_>| {
-        Ok(Place {
-            position: row.take()?,
-            person: row.take()?,
-        })
-    };
-    Ok(db.rows(sql.into_statement(), read).await?.pop())
+    Ok(db.rows(sql.into_statement(), db::columns).await?.pop())
 }
 
 /// Moves the follower `name` to `place`.

@@ -27,7 +27,7 @@ pub(super) struct News {
 /// One announcement on a dashboard.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[view(of = Announcement, beside(url: String))]
+#[view(of = Announcement, beside(sites: &PinnedSites), with(url = sites.path(&it.site_id)))]
 pub(crate) struct AnnouncementView {
     /// The id.
     #[view(of = announcement_id)]
@@ -84,9 +84,7 @@ pub(crate) async fn newest(
     let sites = own.pinned(cx, "annc.read", TOOL).await?;
     let mut search = Search::part(window);
     search.narrow_to_sites::<Announcement>(sites.ids())?;
-    let page = gate::list::<Announcement>(cx, search).await?.map(|it| {
-        let url = sites.path(&it.site_id);
-        AnnouncementView::of(it, url)
-    });
+    let page = gate::list::<Announcement>(cx, search).await?;
+    let page = page.map(|it| AnnouncementView::of(it, &sites));
     Ok((page, sites))
 }

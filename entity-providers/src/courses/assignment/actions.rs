@@ -4,7 +4,7 @@ use entity_core::db;
 use entity_core::schema::{Field, Kind};
 use entity_core::{
     Action, Actions, Arguments, Context, Data, Error, Input, Need, Preconditions, Result, Search,
-    Submit, Verb, gate, lines,
+    Submit, Verb, View, gate, lines,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -253,12 +253,15 @@ async fn item_submission(cx: &Context, arguments: Arguments) -> Result<Assignmen
 }
 
 /// A grade with its feedback.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = Submission)]
 struct Mark {
     /// The work.
+    #[view(of = id)]
     submission_id: String,
     /// The internal id of whoever hands in.
+    #[view(of = submitter)]
     student_id: String,
     /// The grade; null until it is returned, except for graders.
     grade: Option<String>,
@@ -274,14 +277,7 @@ async fn get_grade(cx: &Context, arguments: Arguments) -> Result<Data<Mark>> {
     let named = Named::of_query(&arguments)?;
     let assignment = named.assignment(cx).await?;
     let work = named.demand_work(cx, &assignment).await?;
-    Ok(Data(Mark {
-        submission_id: work.id,
-        student_id: work.submitter,
-        grade: work.grade,
-        feedback_text: work.feedback_text,
-        feedback_comment: work.feedback_comment,
-        returned: work.returned,
-    }))
+    Ok(Data(Mark::of(work)))
 }
 
 async fn set_grade(cx: &Context, arguments: Arguments) -> Result<Assignment> {

@@ -1,6 +1,6 @@
 //! Links to assignments, as announcements, dashboards and other programs show them.
 
-use entity_core::{Arguments, Context, Data, Error, Result, encode_segment};
+use entity_core::{Arguments, Context, Data, Error, Result, View, encode_segment};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,44 +28,38 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
 ];
 
 /// The data of a link to an assignment.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = Assignment, beside(cx: &Context, is_to_change: bool), with(
+    end = if is_to_change { "/edit" } else { "" },
+    assignment_url = format!("{}/direct/assignment/{}{end}", cx.base_url(), encode_segment(&it.id)),
+))]
 #[expect(clippy::struct_field_names, reason = "clients read these keys")]
 pub(super) struct DeepLink {
     /// The assignment.
+    #[view(of = id)]
     assignment_id: String,
     /// The site.
+    #[view(of = site_id)]
     assignment_context: String,
     /// The headline.
+    #[view(of = title)]
     assignment_title: String,
     /// The address.
     assignment_url: String,
 }
 
-impl DeepLink {
-    fn of(cx: &Context, assignment: Assignment, is_to_change: bool) -> Self {
-        let (base, id) = (cx.base_url(), encode_segment(&assignment.id));
-        let end = if is_to_change { "/edit" } else { "" };
-        Self {
-            assignment_url: format!("{base}/direct/assignment/{id}{end}"),
-            assignment_id: assignment.id,
-            assignment_context: assignment.site_id,
-            assignment_title: assignment.title,
-        }
-    }
-}
-
 /// Answers what is needed for a link to the assignment that the path names with its site.
 pub(super) async fn deep_link(cx: &Context, arguments: Arguments) -> Result<Data<DeepLink>> {
     let found = named(cx, &arguments).await?;
-    Ok(Data(DeepLink::of(cx, found, false)))
+    Ok(Data(DeepLink::of(found, cx, false)))
 }
 
 /// Answers the same for a link that leads to where the parameters say. They give no permission: the page asks again.
 pub(super) async fn deep_link_for(cx: &Context, arguments: Arguments) -> Result<Data<DeepLink>> {
     let is_to_change = parameters::truth(&arguments, "allowAddAssignment")?;
     let found = named(cx, &arguments).await?;
-    Ok(Data(DeepLink::of(cx, found, is_to_change)))
+    Ok(Data(DeepLink::of(found, cx, is_to_change)))
 }
 
 async fn named(cx: &Context, arguments: &Arguments) -> Result<Assignment> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Assignment, READ};
-use crate::people::site::OwnSites;
+use crate::people::site::{OwnSites, PinnedSites};
 
 /// The tool whose path views link to.
 pub(crate) const TOOL: &str = "sakai.assignment.grades";
@@ -14,7 +14,7 @@ pub(crate) const TOOL: &str = "sakai.assignment.grades";
 /// One assignment on the dashboard.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[view(of = Assignment, beside(url: String))]
+#[view(of = Assignment, beside(sites: &PinnedSites), with(url = sites.path(&it.site_id)))]
 pub(crate) struct AssignmentView {
     /// The id.
     id: String,
@@ -66,8 +66,5 @@ pub(crate) async fn due_next(
     search.narrow_to_sites::<Assignment>(sites.ids())?;
     search.narrow(Assignment::FIELD.due_time.gte(cx.now()));
     let page = gate::list::<Assignment>(cx, search).await?;
-    Ok(page.map(|it| {
-        let url = sites.path(&it.site_id);
-        AssignmentView::of(it, url)
-    }))
+    Ok(page.map(|it| AssignmentView::of(it, &sites)))
 }

@@ -1,7 +1,7 @@
 //! Calendars below `/api`: events with the union of the keys that old and new clients read.
 
 use entity_core::endpoint::{Call, Endpoint, Part};
-use entity_core::file::{Attachment, Files};
+use entity_core::file::Attachment;
 use entity_core::recurrence::{Brief, Range, YEAR};
 use entity_core::search::Page;
 use entity_core::{Context, ErrorKind, Need, Result, Search, View, gate};
@@ -61,11 +61,11 @@ pub(super) struct SiteAgenda {
 /// One event on a dashboard.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[view(of = CalendarEvent, beside(
-    url: String,
-    tool: Option<String>,
-    attachments: Vec<FileView>,
-    recurrence: RecurrenceView,
+#[view(of = CalendarEvent, beside(sites: &PinnedSites), with(
+    url = sites.path(&it.site_id),
+    tool = it.assignment_id.as_ref().map(|_| "assignments".to_owned()),
+    attachments = it.attachments.iter().cloned().map(FileView::of).collect(),
+    recurrence = RecurrenceView::of(it),
 ))]
 pub(crate) struct EventView {
     /// The id.
@@ -113,8 +113,10 @@ pub(crate) struct EventView {
 }
 
 /// A file of an event.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
+#[view(of = Attachment)]
 pub(crate) struct FileView {
+    #[view(of = media_type)]
     mimetype: String,
     name: String,
     url: String,
@@ -174,37 +176,14 @@ async fn views(
     let range = Range::of_days(day("from"), day("to"))?;
     let range = range.unwrap_or_else(|| Range::around(cx.now()));
     let page = range::list(cx, search, range).await?;
-    Ok(page.map(|it| EventView::shown(it, sites)))
+    Ok(page.map(|it| EventView::of(it, sites)))
 }
 
 /// Returns the next `limit` events of the caller's sites within a year, in order of time.
 pub(crate) async fn next(cx: &Context, own: &OwnSites<'_>, limit: u64) -> Result<Page<EventView>> {
     let sites = own.all(cx, READ, TOOL).await?;
     let page = range::next(cx, sites.ids(), YEAR, limit).await?;
-    Ok(page.map(|it| EventView::shown(it, &sites)))
-}
-
-impl EventView {
-    fn shown(event: CalendarEvent, sites: &PinnedSites) -> Self {
-        let url = sites.path(&event.site_id);
-        let tool = event
-            .assignment_id
-            .as_ref()
-            .map(|_| "assignments".to_owned());
-        let files = shown_files(&event.attachments);
-        let recurrence = RecurrenceView::of(&event);
-        Self::of(event, url, tool, files, recurrence)
-    }
-}
-
-fn shown_files(files: &Files) -> Vec<FileView> {
-    let shown = |it: &Attachment| FileView {
-        mimetype: it.media_type.clone(),
-        name: it.name.clone(),
-        url: it.url.clone(),
-        size: it.size,
-    };
-    files.iter().map(shown).collect()
+    Ok(page.map(|it| EventView::of(it, &sites)))
 }
 
 impl RecurrenceView {

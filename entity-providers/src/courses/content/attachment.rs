@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use entity_core::db;
 use entity_core::db::attached::{AttachedFile, AttachedFiles};
 use entity_core::file::ATTACHED_FILES;
-use entity_core::{Context, Result};
+use entity_core::{Context, Result, View};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
@@ -18,14 +18,21 @@ const IS_ATTACHED: &str =
     "this.depth = -1 AND this.resource_id >= '/attachment/' AND this.resource_id < '/attachment0'";
 
 /// A file as it is sent to be an attachment of another entity.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[schemars(rename = "UploadedFile")]
+#[view(of = ContentItem, beside(cx: &Context), with(
+    url = path::url(cx, &it.resource_id),
+    r#ref = format!("/content{}", it.resource_id),
+))]
 pub(super) struct Uploaded {
     /// The path of the file within the service.
+    #[view(of = resource_id)]
     id: String,
     /// The name.
+    #[view(of = title)]
     name: String,
     /// The media type.
+    #[view(of = media_type)]
     r#type: String,
     /// The absolute address.
     url: String,
@@ -33,19 +40,6 @@ pub(super) struct Uploaded {
     r#ref: String,
     /// The number of bytes.
     size: i64,
-}
-
-impl Uploaded {
-    pub(super) fn of(cx: &Context, file: &ContentItem) -> Self {
-        Self {
-            id: file.resource_id.clone(),
-            name: file.title.clone(),
-            r#type: file.media_type.clone(),
-            url: path::url(cx, &file.resource_id),
-            r#ref: format!("/content{}", file.resource_id),
-            size: file.size,
-        }
-    }
 }
 
 impl ContentItem {

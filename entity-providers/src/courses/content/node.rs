@@ -4,7 +4,7 @@ use chrono::NaiveDateTime;
 use entity_core::action::Rest;
 use entity_core::wire::Millis;
 use entity_core::{
-    Arguments, Context, Error, Outcome, Page, Provider as _, Result, Search, Window, gate,
+    Arguments, Context, Error, Outcome, Page, Provider as _, Result, Search, View, Window, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,11 +52,19 @@ pub(super) struct Trees {
 }
 
 /// A file, a folder or a link in a tree.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ContentNode")]
+#[view(of = ContentItem, with(
+    reference = format!("/content{}", it.resource_id),
+    r#type = kind(it),
+    created = path::digits(it.created_on),
+    resource_children = Vec::new(),
+    properties = Properties {},
+))]
 struct Node {
     /// The name that people see.
+    #[view(of = title)]
     name: String,
     /// The id below `/direct/content`.
     id: String,
@@ -67,26 +75,33 @@ struct Node {
     /// The kind of the resource.
     r#type: &'static str,
     /// `collection`, `text/url` or the media type.
+    #[view(of = media_type)]
     mime_type: String,
     /// The description.
     description: Option<String>,
     /// The name of the author.
+    #[view(of = author)]
     creator: String,
     /// The name of the author.
+    #[view(of = author)]
     modified_by: String,
     /// The number of bytes.
     size: i64,
     /// The absolute address.
     url: String,
     /// The place among the files of the site.
+    #[view(of = position)]
     priority: i64,
     /// When it was created, as 17 digits.
     created: String,
     /// When it last changed, as 17 digits.
+    #[view(of = modified_date)]
     modified: String,
     /// When it appears, as 17 digits.
+    #[view(of = from_date)]
     release: Option<String>,
     /// When it disappears, as 17 digits.
+    #[view(of = end_date)]
     retract: Option<String>,
     /// True if it is hidden.
     hidden: bool,
@@ -267,35 +282,13 @@ fn since(arguments: &Arguments) -> Result<Option<Millis>> {
     text.map(parse).transpose()
 }
 
-impl Node {
-    fn of(item: ContentItem) -> Self {
-        let kind = if item.is_folder() {
-            "org.sakaiproject.content.types.folder"
-        } else if item.is_link() {
-            "org.sakaiproject.content.types.urlResource"
-        } else {
-            "org.sakaiproject.content.types.fileUpload"
-        };
-        Self {
-            name: item.title,
-            id: item.id,
-            reference: format!("/content{}", item.resource_id),
-            resource_id: item.resource_id,
-            r#type: kind,
-            mime_type: item.media_type,
-            description: item.description,
-            modified_by: item.author.clone(),
-            creator: item.author,
-            size: item.size,
-            url: item.url,
-            priority: item.position,
-            created: path::digits(item.created_on),
-            modified: item.modified_date,
-            release: item.from_date,
-            retract: item.end_date,
-            hidden: item.hidden,
-            resource_children: Vec::new(),
-            properties: Properties {},
-        }
+/// Returns what clients call the kind of `item`.
+fn kind(item: &ContentItem) -> &'static str {
+    if item.is_folder() {
+        "org.sakaiproject.content.types.folder"
+    } else if item.is_link() {
+        "org.sakaiproject.content.types.urlResource"
+    } else {
+        "org.sakaiproject.content.types.fileUpload"
     }
 }

@@ -121,7 +121,7 @@ pub(crate) async fn attach_uploads(cx: &Context, site: &str, uploads: &[Upload])
         let name = upload.name.as_deref();
         let name = name.ok_or_else(|| Error::field("file", "must have a name"))?;
         let file = keep(cx, site, name, upload).await?;
-        let file = serde_json::to_value(Uploaded::of(cx, &file)).map_err(Error::internal)?;
+        let file = serde_json::to_value(Uploaded::of(file, cx)).map_err(Error::internal)?;
         lines.push(file.to_string());
     }
     Ok(lines.join("\n"))
@@ -145,7 +145,7 @@ pub(super) async fn attach(cx: &Context, arguments: Arguments) -> Result<Data<Up
     let name = arguments.parameter("name").or(upload.name.as_deref());
     let name = name.ok_or_else(|| Error::field("name", "must be the name of the file"))?;
     let file = keep(cx, site, name, upload).await?;
-    Ok(Data(Uploaded::of(cx, &file)))
+    Ok(Data(Uploaded::of(file, cx)))
 }
 
 /// The number of files that are listed.
@@ -160,7 +160,8 @@ async fn find_loose(cx: &Context, site: &str) -> Result<Vec<ContentItem>> {
 /// Returns the files of the caller that are attached to nothing.
 pub(super) async fn loose(cx: &Context, arguments: Arguments) -> Result<Data<Vec<Uploaded>>> {
     let found = find_loose(cx, arguments.argument("siteId")?).await?;
-    Ok(Data(found.iter().map(|it| Uploaded::of(cx, it)).collect()))
+    let found = found.into_iter();
+    Ok(Data(found.map(|it| Uploaded::of(it, cx)).collect()))
 }
 
 /// Removes one of them.

@@ -5,10 +5,11 @@ mod sent;
 use std::collections::HashSet;
 
 use entity_core::action::Rest;
+use entity_core::view::millis;
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Data, Entity, Error, Need, Outcome, Read,
-    Result, Verb, Window, encode_segment, shape,
+    Result, Verb, View, Window, encode_segment, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +18,9 @@ use serde_json::Value;
 use self::sent::SentItem;
 use super::audience::{Audience, MEMBER};
 use super::item::GradebookItem;
-use super::stored::{self, Stored};
+use super::result::GradedStudent;
+use super::score::GradebookScore;
+use super::stored::{self, Scores, Stored};
 use super::{MOST_STUDENTS, grades, sheet};
 use super::{marking, result};
 
@@ -47,7 +50,8 @@ pub struct Grades {
 entity_core::register!(Grades);
 
 /// A course in which the caller grades.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, View)]
+#[view(of = grades::Site)]
 struct Course {
     /// The site.
     id: String,
@@ -56,33 +60,44 @@ struct Course {
 }
 
 /// A student.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "GradedPerson")]
+#[view(of = GradedStudent, with(course_grade = it.course_grade.display_grade.clone()))]
 pub struct Student {
     /// The internal id.
     user_id: String,
     /// The external id.
+    #[view(of = eid)]
     username: String,
     /// The name.
+    #[view(of = user_name)]
     name: String,
     /// The course grade, if there is one.
     course_grade: Option<String>,
 }
 
 /// An item with its scores.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "GradeItem")]
+#[view(of = GradebookItem, beside(scores: Vec<Score>), with(
+    due_date = it.due_date.map(millis),
+    kind = if it.is_external() { "external" } else { "internal" },
+    r#type = kind.to_owned(),
+))]
 pub struct Item {
     /// The id.
+    #[view(of = item_id)]
     id: String,
     /// The name.
     name: String,
     /// The site.
+    #[view(of = site_id)]
     gradebook_id: String,
     /// The points that it is worth.
     #[schemars(with = "f64")]
+    #[view(of = points)]
     points_possible: Decimal,
     /// When it is due, in milliseconds.
     due_date: Option<i64>,
@@ -91,15 +106,22 @@ pub struct Item {
     /// True if students see it.
     released: bool,
     /// True if it counts in the course grade.
+    #[view(of = counted)]
     included_in_course_grade: bool,
     /// The scores.
     scores: Vec<Score>,
 }
 
 /// The score of one student.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "GradeItemScore")]
+#[view(of = Student, beside(item: &GradebookItem, stored: Stored), with(
+    id = GradebookScore::id_of(&item.item_id, &it.user_id),
+    item_id = item.item_id.clone(),
+    grade = stored.score.map(|it| it.to_string()),
+    comment = Some(stored.comment).filter(|it| !it.is_empty()),
+))]
 pub struct Score {
     /// The id.
     id: String,
@@ -178,11 +200,7 @@ async fn courses(cx: &Context, arguments: Arguments) -> Result<Data<Vec<Course>>
         return Err(Error::forbidden());
     }
     let page = grades::sites(cx, seen, window).await?;
-    let courses = page.map(|it| Course {
-        id: it.id,
-        title: it.title,
-    });
-    Ok(Data(courses.items))
+    Ok(Data(page.map(Course::of).items))
 }
 
 async fn students(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> {
@@ -300,15 +318,9 @@ impl Class {
         let audience = Audience::demand_grader(cx, site).await?;
         let page = result::course_grades(cx, site, audience, window).await?;
         let next = page.next_start(window);
-        let students = page.items.into_iter().map(|it| Student {
-            username: it.eid,
-            user_id: it.user_id,
-            name: it.user_name,
-            course_grade: it.course_grade.display_grade,
-        });
         Ok(Self {
             site: site.to_owned(),
-            students: students.collect(),
+            students: page.map(Student::of).items,
             next,
         })
     }
@@ -316,63 +328,31 @@ impl Class {
     /// Returns these items with the scores of the first students, and the number of these: all of them, if they are no
     /// more than are read at once and their comments are not long.
     async fn items(&self, cx: &Context, items: Vec<GradebookItem>) -> Result<(Vec<Item>, usize)> {
-        let ids: Vec<&str> = self.students.iter().map(|it| &*it.user_id).collect();
-        let (mut stored, count) = stored::of_first(cx, &self.site, &ids, items.len()).await?;
-        let items = items.into_iter().map(|item| {
-            let scores = self.students.iter().take(count).filter_map(|it| {
-                let pair = (it.user_id.clone(), item.item_id.clone());
-                let stored = stored.remove(&pair)?;
-                Some(Score::of(&item, it, stored))
-            });
-            let scores = scores.collect();
-            Item::of(item, scores)
-        });
+        let (mut stored, count) =
+            stored::of_first(cx, &self.site, &self.ids(), items.len()).await?;
+        let items = items.into_iter();
+        let items = items.map(|it| self.scored(it, count, &mut stored));
         Ok((items.collect(), count))
     }
 
     /// Returns this item with the scores of the students.
     async fn item(&self, cx: &Context, item: GradebookItem) -> Result<Item> {
-        let ids: Vec<&str> = self.students.iter().map(|it| &*it.user_id).collect();
-        let mut stored = stored::of_item(cx, &item.item_id, &ids).await?;
-        let scores = self.students.iter().filter_map(|it| {
+        let mut stored = stored::of_item(cx, &item.item_id, &self.ids()).await?;
+        Ok(self.scored(item, self.students.len(), &mut stored))
+    }
+
+    fn ids(&self) -> Vec<&str> {
+        self.students.iter().map(|it| &*it.user_id).collect()
+    }
+
+    /// Returns this item with the scores of the first `count` students.
+    fn scored(&self, item: GradebookItem, count: usize, stored: &mut Scores) -> Item {
+        let scores = self.students.iter().take(count).filter_map(|it| {
             let pair = (it.user_id.clone(), item.item_id.clone());
-            Some(Score::of(&item, it, stored.remove(&pair)?))
+            Some(Score::of(it.clone(), &item, stored.remove(&pair)?))
         });
         let scores = scores.collect();
-        Ok(Item::of(item, scores))
-    }
-}
-
-impl Item {
-    fn of(item: GradebookItem, scores: Vec<Score>) -> Self {
-        let kind = match item.is_external() {
-            true => "external",
-            false => "internal",
-        };
-        Self {
-            id: item.item_id,
-            name: item.name,
-            gradebook_id: item.site_id,
-            points_possible: item.points,
-            due_date: item.due_date.map(|it| it.0.timestamp_millis()),
-            r#type: kind.to_owned(),
-            released: item.released,
-            included_in_course_grade: item.counted,
-            scores,
-        }
-    }
-}
-
-impl Score {
-    fn of(item: &GradebookItem, student: &Student, stored: Stored) -> Self {
-        Self {
-            id: super::score::GradebookScore::id_of(&item.item_id, &student.user_id),
-            item_id: item.item_id.clone(),
-            user_id: student.user_id.clone(),
-            username: student.username.clone(),
-            grade: stored.score.map(|it| it.to_string()),
-            comment: Some(stored.comment).filter(|it| !it.is_empty()),
-        }
+        Item::of(item, scores)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `/api/sites/{siteId}/lessons`: the pages of a site with the union of the keys that clients read.
 
 use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::view::millis;
 use entity_core::wire::Decimal;
 use entity_core::{Context, ErrorKind, Result, Search, View, encode_segment, gate};
 use schemars::JsonSchema;
@@ -26,11 +27,10 @@ struct SiteLessons {
 /// A page of the lessons of a site.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[view(of = Lesson, beside(url: String, release_date: Option<i64>))]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
+#[view(of = Lesson, with(
+    url = format!("/direct/lessons/{}.html", encode_segment(&it.lesson_id)),
+    release_date = it.release_date.map(millis),
+))]
 struct LessonView {
     /// The id.
     id: i64,
@@ -71,10 +71,7 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteLessons>> {
     let mut search = Search::part(window);
     search.narrow_to_site::<Lesson>(call.variable("siteId")?)?;
     search.narrow(Lesson::FIELD.parent_id.is_null());
-    let page = gate::list::<Lesson>(cx, search).await?.map(|it| {
-        let url = format!("/direct/lessons/{}.html", encode_segment(&it.lesson_id));
-        let release_date = it.release_date.map(|it| it.0.timestamp_millis());
-        LessonView::of(it, url, release_date)
-    });
+    let page = gate::list::<Lesson>(cx, search).await?;
+    let page = page.map(LessonView::of);
     Part::of(cx, page, window, |lessons| SiteLessons { lessons })
 }

@@ -1,7 +1,8 @@
 //! The syllabus of a site as one object, as existing clients read it.
 
 use entity_core::file::Attachment;
-use entity_core::{Arguments, Context, Data, Error, Result, Search, gate};
+use entity_core::view::millis;
+use entity_core::{Arguments, Context, Data, Error, Result, Search, View, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,9 +22,14 @@ pub(super) struct Syllabus {
 }
 
 /// An item of the syllabus.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "SyllabusEntry")]
+#[view(of = SyllabusItem, with(
+    start_date = it.start_date.map(millis),
+    end_date = it.end_date.map(millis),
+    attachments = it.attachments.iter().cloned().map(FileEntry::of).collect(),
+))]
 struct Entry {
     /// The heading.
     title: String,
@@ -40,14 +46,17 @@ struct Entry {
 }
 
 /// A file of an item.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[schemars(rename = "SyllabusFile")]
+#[view(of = Attachment)]
 struct FileEntry {
     /// The name.
+    #[view(of = name)]
     title: String,
     /// The absolute address.
     url: String,
     /// The media type.
+    #[view(of = media_type)]
     r#type: String,
 }
 
@@ -75,27 +84,4 @@ pub(super) async fn of_site(cx: &Context, arguments: Arguments) -> Result<Data<S
         redirect_url,
         items: page.items,
     }))
-}
-
-impl Entry {
-    fn of(item: SyllabusItem) -> Self {
-        Self {
-            title: item.title,
-            data: item.data,
-            order: item.order,
-            start_date: item.start_date.map(|it| it.0.timestamp_millis()),
-            end_date: item.end_date.map(|it| it.0.timestamp_millis()),
-            attachments: item.attachments.iter().map(FileEntry::of).collect(),
-        }
-    }
-}
-
-impl FileEntry {
-    fn of(file: &Attachment) -> Self {
-        Self {
-            title: file.name.clone(),
-            url: file.url.clone(),
-            r#type: file.media_type.clone(),
-        }
-    }
 }

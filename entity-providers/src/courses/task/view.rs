@@ -1,6 +1,7 @@
 //! `/api/users/me/tasks`, `/api/sites/{siteId}/tasks` and `/api/tasks`.
 
 use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::view::millis;
 use entity_core::{
     Context, Error, ErrorKind, Input, Need, Page, Preconditions, Result, Scope, Search, View,
     Window, gate,
@@ -17,7 +18,6 @@ const MINE: Endpoint = Endpoint::get("/api/users/me/tasks", "listMyTasks")
     .doc("The tasks of the caller that have started, in the order of their start.")
     .tag("task")
     .answers::<Part<Tasks>>(&mine);
-entity_core::register_endpoint!(MINE);
 
 const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/tasks", "listMyTasksInSite")
     .doc("The tasks of the caller in a site, in the order of their start.")
@@ -25,7 +25,6 @@ const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/tasks", "listMyTask
     .variable("siteId", "The site.")
     .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
     .answers::<Part<Tasks>>(&of_site);
-entity_core::register_endpoint!(OF_SITE);
 
 const ADD: Endpoint = Endpoint::post("/api/tasks", "noteTask")
     .doc("Notes a task of the caller, and hands it out to the students of a site or of groups if it says so.")
@@ -33,7 +32,6 @@ const ADD: Endpoint = Endpoint::post("/api/tasks", "noteTask")
     .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
     .takes::<TaskFields>()
     .answers::<TaskView>(&add);
-entity_core::register_endpoint!(ADD);
 
 const CHANGE: Endpoint = Endpoint::put("/api/tasks/{userTaskId}", "changeTask")
     .doc("Changes a task of the caller. The body says which one, if it has a `userTaskId`.")
@@ -42,7 +40,6 @@ const CHANGE: Endpoint = Endpoint::put("/api/tasks/{userTaskId}", "changeTask")
     .refuses(&[ErrorKind::NotFound, ErrorKind::Conflict])
     .takes::<TaskFields>()
     .answers::<TaskView>(&change);
-entity_core::register_endpoint!(CHANGE);
 
 const REMOVE: Endpoint = Endpoint::delete("/api/tasks/{userTaskId}", "removeTask")
     .doc("Deletes a task of the caller. Others to whom it was handed out keep theirs.")
@@ -50,7 +47,7 @@ const REMOVE: Endpoint = Endpoint::delete("/api/tasks/{userTaskId}", "removeTask
     .variable("userTaskId", "The id of the task.")
     .refuses(&[ErrorKind::NotFound])
     .answers::<Option<TaskView>>(&remove);
-entity_core::register_endpoint!(REMOVE);
+entity_core::register_endpoint!(MINE, OF_SITE, ADD, CHANGE, REMOVE);
 
 /// Tasks, and what the caller may do.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -82,7 +79,13 @@ struct GroupName {
 /// A task of the caller.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[view(of = Task, beside(reference: String, url: Option<String>, starts: i64, due: Option<i64>, system: bool))]
+#[view(of = Task, with(
+    starts = millis(it.starts),
+    due = it.due.map(millis),
+    system = it.cause.is_some(),
+    url = it.cause.as_ref().map(|it| format!("/direct{it}")),
+    reference = it.cause.clone().unwrap_or_else(|| format!("/task/{}", it.id)),
+))]
 struct TaskView {
     /// The id.
     user_task_id: i64,
@@ -186,17 +189,6 @@ impl TaskFields {
     }
 }
 
-fn view(task: Task) -> TaskView {
-    let millis = |it: entity_core::wire::Millis| it.0.timestamp_millis();
-    let starts = millis(task.starts);
-    let due = task.due.map(millis);
-    let cause = task.cause.clone();
-    let url = cause.as_ref().map(|it| format!("/direct{it}"));
-    let is_of_system = cause.is_some();
-    let reference = cause.unwrap_or_else(|| format!("/task/{}", task.id));
-    TaskView::of(task, reference, url, starts, due, is_of_system)
-}
-
 async fn mine(cx: &Context, call: Call) -> Result<Part<Tasks>> {
     let window = call.window()?;
     let mut search = Search::part(window);
@@ -243,7 +235,7 @@ fn part(
     window: Window,
     make: impl FnOnce(Vec<TaskView>) -> Tasks,
 ) -> Result<Part<Tasks>> {
-    Part::of(cx, page.map(view), window, make)
+    Part::of(cx, page.map(TaskView::of), window, make)
 }
 
 async fn add(cx: &Context, call: Call) -> Result<TaskView> {
@@ -251,8 +243,8 @@ async fn add(cx: &Context, call: Call) -> Result<TaskView> {
     let audience = fields.audience()?;
     let task = gate::create::<Task>(cx, &fields.to_input()).await?;
     match audience {
-        None => Ok(view(task)),
-        Some(to) => hand_out(cx, task, to).await.map(view),
+        None => Ok(TaskView::of(task)),
+        Some(to) => hand_out(cx, task, to).await.map(TaskView::of),
     }
 }
 
@@ -264,7 +256,7 @@ async fn change(cx: &Context, call: Call) -> Result<TaskView> {
     };
     let any = Preconditions::default();
     let changed = gate::update::<Task>(cx, &id, &fields.to_input(), &any).await?;
-    Ok(view(changed))
+    Ok(TaskView::of(changed))
 }
 
 async fn remove(cx: &Context, call: Call) -> Result<Option<TaskView>> {

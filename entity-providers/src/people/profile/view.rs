@@ -21,7 +21,6 @@ const READ: Endpoint = Endpoint::get("/api/users/{userId}/profile", "readProfile
     .text("siteId", "The site in which the caller meets the user.")
     .refuses(&[ErrorKind::NotFound])
     .answers::<Maybe<ProfileView>>(&read);
-entity_core::register_endpoint!(READ);
 
 const PATCH: Endpoint = Endpoint::patch("/api/users/{userId}/profile", "patchProfileOfUser")
     .doc("Changes the profile of the caller, or of anybody for administrators, by a JSON Patch.")
@@ -29,7 +28,6 @@ const PATCH: Endpoint = Endpoint::patch("/api/users/{userId}/profile", "patchPro
     .variable("userId", USER)
     .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
     .answers::<ProfileView>(&patch);
-entity_core::register_endpoint!(PATCH);
 
 const PICTURE: Endpoint = Endpoint::get(
     "/api/users/{userId}/profile/image/details",
@@ -40,7 +38,6 @@ const PICTURE: Endpoint = Endpoint::get(
 .variable("userId", USER)
 .refuses(&[ErrorKind::NotFound])
 .answers::<PictureDetails>(&picture_details);
-entity_core::register_endpoint!(PICTURE);
 
 const REMOVE_PICTURE: Endpoint =
     Endpoint::delete("/api/users/{userId}/profile/image", "removePictureOfUser")
@@ -49,7 +46,6 @@ const REMOVE_PICTURE: Endpoint =
         .variable("userId", USER)
         .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
         .answers::<FileResult>(&remove_picture);
-entity_core::register_endpoint!(REMOVE_PICTURE);
 
 const REMOVE_RECORDING: Endpoint = Endpoint::delete(
     "/api/users/{userId}/profile/pronunciation",
@@ -60,7 +56,7 @@ const REMOVE_RECORDING: Endpoint = Endpoint::delete(
 .variable("userId", USER)
 .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
 .answers::<FileResult>(&remove_recording);
-entity_core::register_endpoint!(REMOVE_RECORDING);
+entity_core::register_endpoint!(READ, PATCH, PICTURE, REMOVE_PICTURE, REMOVE_RECORDING);
 
 /// The word for success, as clients of pictures read it.
 const SUCCESS: &str = "SUCCESS";

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::engine::DirectPath;
 use entity_core::{
-    Action, Answers, Arguments, Context, Data, Done, Error, Need, Outcome, Result, Verb,
+    Action, Answers, Arguments, Context, Data, Done, Error, Need, Outcome, Result, Verb, View, db,
     encode_segment, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Site, Sites, address, parts};
+use super::{Group, Site, Sites, address, parts};
 use crate::people::{authorizer, membership};
 use crate::storage::db::site_parts::{SitePage, SiteTool, pages_of, tools_of};
 
@@ -93,8 +93,15 @@ async fn archive(_cx: &Context, site: Site, _: Arguments) -> Result<Outcome<Site
 }
 
 /// A page with its tools.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = SitePage, beside(tools: Vec<ToolView>, base: &str), with(
+    url = base.to_owned() + &address::of_page(&it.site_id, &it.id),
+    layout_title = if it.layout == 1 { "Double Column" } else { "Single Column" },
+    skin = None,
+    toolpopup = false,
+    toolpopupurl = None,
+))]
 struct PageView {
     id: String,
     site_id: String,
@@ -110,18 +117,26 @@ struct PageView {
 }
 
 /// A tool on a page.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = SiteTool, beside(base: &str), with(
+    url = base.to_owned() + &address::of_tool(&it.site_id, &it.id),
+    home = None,
+))]
 struct ToolView {
     id: String,
     tool_id: String,
+    #[view(of = id)]
     placement_id: String,
     title: String,
+    #[view(of = title)]
     description: String,
     url: String,
     home: Option<String>,
+    #[view(of = site_id)]
     context: String,
     page_id: String,
+    #[view(of = position)]
     page_order: i64,
     site_id: String,
 }
@@ -135,7 +150,7 @@ async fn pages(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
     let mut tools = tools(cx, &site.id).await?;
     let views = pages.into_iter().map(|it| {
         let tools = tools.remove(&it.id).unwrap_or_default();
-        PageView::new(it, tools, cx.base_url())
+        PageView::of(it, tools, cx.base_url())
     });
     Ok(Outcome::value(views.collect::<Vec<_>>()))
 }
@@ -145,49 +160,10 @@ async fn tools(cx: &Context, id: &str) -> Result<HashMap<String, Vec<ToolView>>>
     let mut tools: HashMap<String, Vec<ToolView>> = HashMap::new();
     for row in tools_of(cx, &[id]).await? {
         let page = row.page_id.clone();
-        let tool = ToolView::new(row, cx.base_url());
+        let tool = ToolView::of(row, cx.base_url());
         tools.entry(page).or_default().push(tool);
     }
     Ok(tools)
-}
-
-impl PageView {
-    fn new(row: SitePage, tools: Vec<ToolView>, base_url: &str) -> Self {
-        Self {
-            url: base_url.to_owned() + &address::of_page(&row.site_id, &row.id),
-            id: row.id,
-            site_id: row.site_id,
-            title: row.title,
-            skin: None,
-            layout_title: match row.layout {
-                1 => "Double Column",
-                _ => "Single Column",
-            },
-            layout: row.layout,
-            position: row.position,
-            toolpopup: false,
-            toolpopupurl: None,
-            tools,
-        }
-    }
-}
-
-impl ToolView {
-    fn new(row: SiteTool, base_url: &str) -> Self {
-        Self {
-            url: base_url.to_owned() + &address::of_tool(&row.site_id, &row.id),
-            placement_id: row.id.clone(),
-            id: row.id,
-            tool_id: row.tool_id,
-            description: row.title.clone(),
-            title: row.title,
-            home: None,
-            context: row.site_id.clone(),
-            page_id: row.page_id,
-            page_order: row.position,
-            site_id: row.site_id,
-        }
-    }
 }
 
 fn memberships(site: &Site) -> Outcome<Sites> {
@@ -195,7 +171,8 @@ fn memberships(site: &Site) -> Outcome<Sites> {
 }
 
 /// A group, as briefly as clients read it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
+#[view(of = Group)]
 struct GroupName {
     reference: String,
     title: String,
@@ -203,38 +180,28 @@ struct GroupName {
 
 async fn groups(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
     let groups = parts::groups(cx, &site.id).await?.into_iter();
-    let views = groups.map(|it| GroupName {
-        reference: it.reference,
-        title: it.title,
-    });
-    Ok(Outcome::value(views.collect::<Vec<_>>()))
+    Ok(Outcome::value(
+        groups.map(GroupName::of).collect::<Vec<_>>(),
+    ))
 }
 
 /// Data that is no entity, said to be of one.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = Site, beside(cx: &Context, display_title: &'static str, data: T), with(
+    entity_url = format!("{}/direct/site/{}", cx.base_url(), encode_segment(&it.id)),
+    entity_properties = BTreeMap::new(),
+))]
 struct Wrapper<T> {
     data: T,
     display_title: &'static str,
+    #[view(of = id)]
     entity_id: String,
     entity_properties: BTreeMap<String, String>,
+    #[view(of = reference)]
     entity_reference: String,
     #[serde(rename = "entityURL")]
     entity_url: String,
-}
-
-impl<T> Wrapper<T> {
-    fn new(cx: &Context, site: Site, display_title: &'static str, data: T) -> Self {
-        let id = encode_segment(&site.id);
-        Self {
-            data,
-            display_title,
-            entity_url: format!("{}/direct/site/{id}", cx.base_url()),
-            entity_id: site.id,
-            entity_properties: BTreeMap::new(),
-            entity_reference: site.reference,
-        }
-    }
 }
 
 async fn perms(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
@@ -243,7 +210,7 @@ async fn perms(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome
     for functions in roles.values_mut() {
         functions.retain(|it| it.starts_with(prefix));
     }
-    Ok(Outcome::value(Wrapper::new(cx, site, "perms", roles)))
+    Ok(Outcome::value(Wrapper::of(site, cx, "perms", roles)))
 }
 
 async fn user_perms(
@@ -255,7 +222,7 @@ async fn user_perms(
     let authorizer = authorizer::of(cx)?;
     let mut functions = authorizer.functions_of_caller(cx, &site.id).await?;
     functions.retain(|it| it.starts_with(prefix));
-    Ok(Data(Wrapper::new(cx, site, "userPerms", functions)))
+    Ok(Data(Wrapper::of(site, cx, "userPerms", functions)))
 }
 
 fn prefix(arguments: &Arguments) -> &str {

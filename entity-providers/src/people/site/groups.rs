@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use entity_core::{
-    Action, Answers, Arguments, Context, Done, Error, Need, Outcome, Result, Verb, db,
+    Action, Answers, Arguments, Context, Done, Error, Need, Outcome, Result, Verb, View, db,
     encode_segment, shape,
 };
 use schemars::JsonSchema;
@@ -57,8 +57,21 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
 }
 
 /// A group, with what clients read of it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = SiteGroup, beside(cx: &Context, site: Site), with(
+    reference = group::reference(&site.id, &it.id),
+    below = format!("{}/group/{}", encode_segment(&site.id), encode_segment(&it.id)),
+    url = format!("{}/direct/site/{below}", cx.base_url()),
+    joiner_role = None,
+    maintain_role = site.maintain_role,
+    provider_group_id = None,
+    owner = site.owner,
+    user_roles = site.user_roles,
+    site_owner = site.site_owner,
+    // Whoever makes a group here makes it by hand, which clients tell by this property.
+    props = [("group_prop_wsetup_created".to_owned(), "true".to_owned())].into(),
+))]
 struct GroupView {
     id: String,
     site_id: String,
@@ -69,6 +82,7 @@ struct GroupView {
     provider_group_id: Option<String>,
     owner: Option<String>,
     /// When it last changed, in milliseconds since 1970.
+    #[view(of = modified)]
     last_modified: i64,
     user_roles: Vec<String>,
     props: BTreeMap<String, String>,
@@ -77,37 +91,9 @@ struct GroupView {
     url: String,
 }
 
-impl GroupView {
-    fn new(cx: &Context, site: Site, group: SiteGroup) -> Self {
-        // Whoever makes a group here makes it by hand, which clients tell by this property.
-        let by_hand = ("group_prop_wsetup_created".to_owned(), "true".to_owned());
-        Self {
-            reference: group::reference(&site.id, &group.id),
-            url: format!(
-                "{}/direct/site/{}/group/{}",
-                cx.base_url(),
-                encode_segment(&site.id),
-                encode_segment(&group.id)
-            ),
-            id: group.id,
-            site_id: group.site_id,
-            title: group.title,
-            description: group.description,
-            joiner_role: None,
-            maintain_role: site.maintain_role,
-            provider_group_id: None,
-            owner: site.owner,
-            last_modified: group.modified,
-            user_roles: site.user_roles,
-            props: [by_hand].into(),
-            site_owner: site.site_owner,
-        }
-    }
-}
-
 async fn read(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
     let group = find(cx, &site, &arguments).await?;
-    Ok(Outcome::value(GroupView::new(cx, site, group)))
+    Ok(Outcome::value(GroupView::of(group, cx, site)))
 }
 
 async fn create(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
@@ -122,7 +108,7 @@ async fn create(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcom
     let names = parameters::texts(&arguments, "userIds")?;
     membership::put_into_group(cx, &group, &names.unwrap_or_default()).await?;
     group::tell(cx, &group);
-    Ok(Outcome::value(GroupView::new(cx, site, group)))
+    Ok(Outcome::value(GroupView::of(group, cx, site)))
 }
 
 async fn update(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
@@ -135,7 +121,7 @@ async fn update(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcom
     };
     let group = db::store(cx, current, changed).await?;
     group::tell(cx, &group);
-    Ok(Outcome::value(GroupView::new(cx, site, group)))
+    Ok(Outcome::value(GroupView::of(group, cx, site)))
 }
 
 async fn delete(cx: &Context, site: Site, arguments: Arguments) -> Result<Done> {

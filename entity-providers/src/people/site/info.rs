@@ -1,7 +1,7 @@
 //! A site in few words, and the sites in which the caller holds a function.
 
 use entity_core::{
-    Action, Answers, Arguments, Context, Need, Outcome, Result, Scope, Search, Verb, shape,
+    Action, Answers, Arguments, Context, Need, Outcome, Result, Scope, Search, Verb, View, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::base::parameters;
 pub(super) fn actions() -> Vec<Action<Sites>> {
     vec![
         Action::on_entity(Verb::Get, "info", Need::Session, |_cx, site, _arguments| {
-            Box::pin(async move { Ok(Outcome::value(InfoView::from(site))) })
+            Box::pin(async move { Ok(Outcome::value(InfoView::of(site))) })
         })
         .doc("The site in few words.")
         .unlinked()
@@ -25,8 +25,9 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
 }
 
 /// A site in few words.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = Site)]
 struct InfoView {
     id: String,
     title: String,
@@ -35,20 +36,6 @@ struct InfoView {
     description: Option<String>,
     contact_name: Option<String>,
     contact_email: Option<String>,
-}
-
-impl From<Site> for InfoView {
-    fn from(site: Site) -> Self {
-        Self {
-            id: site.id,
-            title: site.title,
-            short_description: site.short_description,
-            html_short_description: site.html_short_description,
-            description: site.description,
-            contact_name: site.contact_name,
-            contact_email: site.contact_email,
-        }
-    }
 }
 
 async fn with_permission(cx: &Context, arguments: Arguments) -> Result<Search> {

@@ -12,7 +12,6 @@ const ME: Endpoint = Endpoint::get("/api/users/me", "readMe")
     .doc("The account of the caller.")
     .tag("user")
     .answers::<Me>(&me);
-entity_core::register_endpoint!(ME);
 
 const USER: Endpoint = Endpoint::get("/api/users/{userId}", "readUserInformation")
     .doc("A user, as far as the caller may know them: the name of everybody, the e-mail address as the profile tells it, and the account of the caller and, for those who may see others, of everybody.")
@@ -20,7 +19,7 @@ const USER: Endpoint = Endpoint::get("/api/users/{userId}", "readUserInformation
     .variable("userId", "The user: an id, or the external id of somebody in a common site.")
     .refuses(&[ErrorKind::NotFound])
     .answers::<Person>(&user);
-entity_core::register_endpoint!(USER);
+entity_core::register_endpoint!(ME, USER);
 
 /// The account of the caller.
 #[derive(Debug, Serialize, JsonSchema, View)]
@@ -52,9 +51,21 @@ async fn me(cx: &Context, _call: Call) -> Result<Me> {
 }
 
 /// A user. Null stands for what the caller may not know.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "UserInformation")]
+#[view(of = Profile, beside(account: Option<User>), with(
+    account = account.as_ref(),
+    id = it.user_uuid.clone(),
+    eid = account.map(|it| it.eid.clone()),
+    display_name = account.map_or(&it.display_name, |it| &it.display_name).clone(),
+    sort_name = account.map(|it| it.sort_name.clone()),
+    first_name = account.map(|it| it.first_name.clone()),
+    last_name = account.map(|it| it.last_name.clone()),
+    shown = Some(&it.email).filter(|it| !it.is_empty()),
+    email = account.map(|it| &it.email).or(shown).cloned(),
+    r#type = account.map(|it| it.r#type.clone()),
+))]
 struct Person {
     /// The internal id.
     id: String,
@@ -80,30 +91,9 @@ async fn user(cx: &Context, call: Call) -> Result<Person> {
     // By its internal id: another account may have that as its external one.
     let id = format!("id={}", profile.user_uuid);
     let account = match gate::read::<User>(cx, &id).await {
-        Ok(account) => Some(Me::of(account)),
+        Ok(account) => Some(account),
         Err(error) if error.kind() == ErrorKind::Forbidden => None,
         Err(error) => return Err(error),
     };
-    let Some(account) = account else {
-        return Ok(Person {
-            id: profile.user_uuid,
-            display_name: profile.display_name,
-            email: Some(profile.email).filter(|it| !it.is_empty()),
-            eid: None,
-            sort_name: None,
-            first_name: None,
-            last_name: None,
-            r#type: None,
-        });
-    };
-    Ok(Person {
-        id: account.id,
-        eid: Some(account.eid),
-        display_name: account.display_name,
-        sort_name: Some(account.sort_name),
-        first_name: Some(account.first_name),
-        last_name: Some(account.last_name),
-        email: Some(account.email),
-        r#type: Some(account.r#type),
-    })
+    Ok(Person::of(profile, account))
 }

@@ -155,7 +155,7 @@ async fn newest(cx: &Context, arguments: Arguments) -> Result<Data<Newest>> {
         ForumMessage::FIELD.key.desc(),
     ];
     let page = gate::list::<ForumMessage>(cx, search).await?;
-    let page = page.map(|it| Post::shown(it, Vec::new()));
+    let page = page.map(|it| Post::of(it, Vec::new()));
     Ok(Data(Newest {
         prefix: Forum::PREFIX,
         forums_collection: page.within(cx.answer_bytes())?.items,

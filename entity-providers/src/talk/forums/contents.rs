@@ -13,11 +13,7 @@ use super::{Forum, ForumMessage, ForumTopic};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ForumTopicView")]
-#[view(of = ForumTopic, beside(attachments: Vec<Attachment>))]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
+#[view(of = ForumTopic, with(attachments = it.attachments.to_vec()))]
 pub struct TopicView {
     /// The id.
     pub id: i64,
@@ -67,11 +63,7 @@ pub struct TopicView {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ForumPost")]
-#[view(of = ForumMessage, beside(attachments: Vec<Attachment>, replies: Vec<Self>))]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
+#[view(of = ForumMessage, beside(replies: Vec<Self>), with(attachments = it.attachments.to_vec()))]
 pub struct Post {
     /// The id.
     pub message_id: i64,
@@ -119,20 +111,6 @@ pub struct Post {
     pub created_by: String,
 }
 
-impl TopicView {
-    fn shown(topic: ForumTopic) -> Self {
-        let files = topic.attachments.to_vec();
-        Self::of(topic, files)
-    }
-}
-
-impl Post {
-    pub(super) fn shown(message: ForumMessage, replies: Vec<Self>) -> Self {
-        let files = message.attachments.to_vec();
-        Self::of(message, files, replies)
-    }
-}
-
 /// Returns the first part of a list, as much as one answer holds beside other things. Nothing is there for those who may
 /// not read the list.
 async fn first<P: List>(cx: &Context, search: Search) -> Result<Vec<P::Entity>> {
@@ -149,7 +127,7 @@ pub(super) async fn topics(cx: &Context, forum: &Forum) -> Result<Vec<TopicView>
     search.narrow_to_site::<ForumTopic>(&forum.site_id)?;
     search.narrow(ForumTopic::FIELD.forum.eq(&forum.key));
     let topics = first::<ForumTopic>(cx, search).await?;
-    Ok(topics.into_iter().map(TopicView::shown).collect())
+    Ok(topics.into_iter().map(TopicView::of).collect())
 }
 
 /// Returns the threads of `topic` that the caller sees.
@@ -192,7 +170,7 @@ fn below(mut messages: Vec<ForumMessage>, top: Option<i64>) -> Vec<Post> {
         replies
             .entry(above)
             .or_default()
-            .push(Post::shown(message, own));
+            .push(Post::of(message, own));
     }
     take(&mut replies, top)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::search::Filter;
+use entity_core::view::millis;
 use entity_core::{Context, ErrorKind, Input, Preconditions, Result, Search, View, Window, gate};
 use schemars::JsonSchema;
 use sea_orm::ConnectionTrait as _;
@@ -15,7 +16,6 @@ const MINE: Endpoint = Endpoint::get("/api/users/me/notifications", "listMyNotif
     .doc("The notifications of the caller, newest first, of what the caller may read now.")
     .tag("notification")
     .answers::<Part<Vec<NotificationView>>>(&mine);
-entity_core::register_endpoint!(MINE);
 
 const READ: Endpoint = Endpoint::put(
     "/api/users/me/notifications/{notificationId}",
@@ -26,7 +26,6 @@ const READ: Endpoint = Endpoint::put(
 .variable("notificationId", "The id of the notification.")
 .refuses(&[ErrorKind::NotFound])
 .answers::<NotificationView>(&mark_as_read);
-entity_core::register_endpoint!(READ);
 
 const VIEWED: Endpoint = Endpoint::post(
     "/api/users/me/notifications/markViewed",
@@ -40,13 +39,11 @@ const VIEWED: Endpoint = Endpoint::post(
 .text("siteId", "The site, if only its notifications are meant.")
 .text("toolId", "The tool, if only its notifications are meant.")
 .answers::<Changed>(&mark_viewed);
-entity_core::register_endpoint!(VIEWED);
 
 const CLEAR: Endpoint = Endpoint::post("/api/users/me/notifications/clear", "clearMyNotifications")
     .doc("Removes notifications of the caller: of the newest 1,000, all that the caller sees.")
     .tag("notification")
     .answers::<Changed>(&clear);
-entity_core::register_endpoint!(CLEAR);
 
 const CLEAR_ONE: Endpoint = Endpoint::post(
     "/api/users/me/notifications/{notificationId}/clear",
@@ -56,16 +53,18 @@ const CLEAR_ONE: Endpoint = Endpoint::post(
 .tag("notification")
 .variable("notificationId", "The id of the notification.")
 .answers::<Changed>(&clear_one);
-entity_core::register_endpoint!(CLEAR_ONE);
+entity_core::register_endpoint!(MINE, READ, VIEWED, CLEAR, CLEAR_ONE);
 
 /// A notification.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[view(of = Notification, beside(event_date: f64, formatted_event_date: String, deferred: bool, broadcast: bool))]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "clients read independent truths"
-)]
+#[view(of = Notification, with(
+    since = u64::try_from(millis(it.event_date)).unwrap_or_default(),
+    event_date = Duration::from_millis(since).as_secs_f64(),
+    formatted_event_date = it.event_date.0.format("%b %-d, %Y, %-I:%M %p").to_string(),
+    deferred = false,
+    broadcast = false,
+))]
 struct NotificationView {
     /// The id.
     id: i64,
@@ -120,14 +119,6 @@ struct Changed {
     count: u64,
 }
 
-fn view(notification: Notification) -> NotificationView {
-    let time = notification.event_date.0;
-    let millis = u64::try_from(time.timestamp_millis()).unwrap_or_default();
-    let seconds = Duration::from_millis(millis).as_secs_f64();
-    let text = time.format("%b %-d, %Y, %-I:%M %p").to_string();
-    NotificationView::of(notification, seconds, text, false, false)
-}
-
 async fn mine(cx: &Context, call: Call) -> Result<Part<Vec<NotificationView>>> {
     let window = call.window()?;
     let window = Window {
@@ -135,14 +126,14 @@ async fn mine(cx: &Context, call: Call) -> Result<Part<Vec<NotificationView>>> {
         ..window
     };
     let page = gate::list::<Notification>(cx, Search::part(window)).await?;
-    Part::of(cx, page.map(view), window, |it| it)
+    Part::of(cx, page.map(NotificationView::of), window, |it| it)
 }
 
 async fn mark_as_read(cx: &Context, call: Call) -> Result<NotificationView> {
     let id = call.variable("notificationId")?;
     let input = Input::from_iter([("viewed", true)]);
     let marked = gate::update::<Notification>(cx, id, &input, &Preconditions::default()).await?;
-    Ok(view(marked))
+    Ok(NotificationView::of(marked))
 }
 
 async fn mark_viewed(cx: &Context, call: Call) -> Result<Changed> {

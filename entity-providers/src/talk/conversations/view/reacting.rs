@@ -18,7 +18,6 @@ const REACT: Endpoint = of_topic(Endpoint::post(
 .doc("Gives and takes back reactions of the caller to a topic: those that are sent. Answers with the number of each.")
 .takes::<BTreeMap<String, bool>>()
 .answers::<BTreeMap<&'static str, i64>>(&react);
-entity_core::register_endpoint!(REACT);
 
 const UPVOTE: Endpoint = of_topic(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/upvote",
@@ -26,7 +25,6 @@ const UPVOTE: Endpoint = of_topic(Endpoint::post(
 ))
 .doc("Votes for a topic.")
 .answers::<Option<Nothing>>(&vote);
-entity_core::register_endpoint!(UPVOTE);
 
 const UNUPVOTE: Endpoint = of_topic(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/unupvote",
@@ -34,7 +32,6 @@ const UNUPVOTE: Endpoint = of_topic(Endpoint::post(
 ))
 .doc("Takes back the vote of the caller for a topic.")
 .answers::<Option<Nothing>>(&take_back);
-entity_core::register_endpoint!(UNUPVOTE);
 
 const REACT_TO_POST: Endpoint = of_post(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/posts/{postId}/reactions",
@@ -43,7 +40,6 @@ const REACT_TO_POST: Endpoint = of_post(Endpoint::post(
 .doc("Gives and takes back reactions of the caller to a post: those that are sent. Answers with the number of each.")
 .takes::<BTreeMap<String, bool>>()
 .answers::<BTreeMap<&'static str, i64>>(&react);
-entity_core::register_endpoint!(REACT_TO_POST);
 
 const UPVOTE_POST: Endpoint = of_post(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/posts/{postId}/upvote",
@@ -51,7 +47,6 @@ const UPVOTE_POST: Endpoint = of_post(Endpoint::post(
 ))
 .doc("Votes for a post.")
 .answers::<Option<Nothing>>(&vote);
-entity_core::register_endpoint!(UPVOTE_POST);
 
 const UNUPVOTE_POST: Endpoint = of_post(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/posts/{postId}/unupvote",
@@ -59,7 +54,14 @@ const UNUPVOTE_POST: Endpoint = of_post(Endpoint::post(
 ))
 .doc("Takes back the vote of the caller for a post.")
 .answers::<Option<Nothing>>(&take_back);
-entity_core::register_endpoint!(UNUPVOTE_POST);
+entity_core::register_endpoint!(
+    REACT,
+    UPVOTE,
+    UNUPVOTE,
+    REACT_TO_POST,
+    UPVOTE_POST,
+    UNUPVOTE_POST
+);
 
 /// Returns the topic and, if the path names one, the post of it.
 async fn thing_of(cx: &Context, call: &Call) -> Result<(Topic, Option<TopicPost>)> {

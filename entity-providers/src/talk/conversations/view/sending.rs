@@ -19,7 +19,6 @@ const CONVERSE: Endpoint = in_site(Endpoint::post(
 .doc("Creates a topic.")
 .takes::<SentTopic>()
 .answers::<Created<TopicView>>(&converse);
-entity_core::register_endpoint!(CONVERSE);
 
 const CREATE: Endpoint = in_site(Endpoint::post(
     "/api/sites/{siteId}/topics",
@@ -28,18 +27,15 @@ const CREATE: Endpoint = in_site(Endpoint::post(
 .doc("Creates a topic, as other clients do.")
 .takes::<SentTopic>()
 .answers::<TopicView>(&create);
-entity_core::register_endpoint!(CREATE);
 
 const UPDATE: Endpoint = of_topic(Endpoint::put(TOPIC, "updateTopicOfSite"))
     .doc("Changes those fields of a topic that are sent.")
     .takes::<SentTopic>()
     .answers::<TopicView>(&update);
-entity_core::register_endpoint!(UPDATE);
 
 const DELETE: Endpoint = of_topic(Endpoint::delete(TOPIC, "deleteTopicOfSite"))
     .doc("Deletes a topic with all posts and comments.")
     .answers::<Option<Nothing>>(&delete);
-entity_core::register_endpoint!(DELETE);
 
 const PINNED: Endpoint = of_topic(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/pinned",
@@ -48,7 +44,6 @@ const PINNED: Endpoint = of_topic(Endpoint::post(
 .doc("Lets a topic come before others, or no longer.")
 .takes::<bool>()
 .answers::<Option<Nothing>>(&pin);
-entity_core::register_endpoint!(PINNED);
 
 const HIDDEN: Endpoint = of_topic(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/hidden",
@@ -57,7 +52,6 @@ const HIDDEN: Endpoint = of_topic(Endpoint::post(
 .doc("Hides a topic from all but moderators and its creator, or no longer.")
 .takes::<bool>()
 .answers::<Option<Nothing>>(&hide);
-entity_core::register_endpoint!(HIDDEN);
 
 const LOCKED: Endpoint = of_topic(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/locked",
@@ -66,7 +60,6 @@ const LOCKED: Endpoint = of_topic(Endpoint::post(
 .doc("Lets only moderators write in a topic, or no longer.")
 .takes::<bool>()
 .answers::<TopicView>(&lock);
-entity_core::register_endpoint!(LOCKED);
 
 const BOOKMARKED: Endpoint = of_topic(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/bookmarked",
@@ -75,7 +68,9 @@ const BOOKMARKED: Endpoint = of_topic(Endpoint::post(
 .doc("Marks a topic for the caller, or no longer.")
 .takes::<bool>()
 .answers::<Option<Nothing>>(&bookmark);
-entity_core::register_endpoint!(BOOKMARKED);
+entity_core::register_endpoint!(
+    CONVERSE, CREATE, UPDATE, DELETE, PINNED, HIDDEN, LOCKED, BOOKMARKED
+);
 
 /// A topic as clients send it. What else they send has no effect.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

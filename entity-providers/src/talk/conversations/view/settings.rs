@@ -16,7 +16,6 @@ const GUIDELINES: Endpoint = in_site(Endpoint::post(
 .doc("Sets the guidelines of a site: a text, as HTML.")
 .takes::<String>()
 .answers::<Option<Nothing>>(&guide);
-entity_core::register_endpoint!(GUIDELINES);
 
 const SET: Endpoint = in_site(Endpoint::post(
     "/api/sites/{siteId}/conversations/settings/{setting}",
@@ -30,7 +29,6 @@ const SET: Endpoint = in_site(Endpoint::post(
 .doc("Switches a setting of a site on or off.")
 .takes::<bool>()
 .answers::<Option<Nothing>>(&set);
-entity_core::register_endpoint!(SET);
 
 const AGREE: Endpoint = in_site(Endpoint::post(
     "/api/sites/{siteId}/conversations/agree",
@@ -38,7 +36,7 @@ const AGREE: Endpoint = in_site(Endpoint::post(
 ))
 .doc("Notes that the caller agrees to the guidelines of a site.")
 .answers::<Option<Nothing>>(&agree);
-entity_core::register_endpoint!(AGREE);
+entity_core::register_endpoint!(GUIDELINES, SET, AGREE);
 
 /// What the conversations of a site offer.
 #[derive(Debug, Serialize, JsonSchema, View)]

@@ -20,26 +20,23 @@ const MOST_SENT: usize = 50;
 const LIST: Endpoint = in_site(Endpoint::get(TAGS, "listTagsOfConversations"))
     .doc("The tags that the caller may put on topics of a site.")
     .answers::<Vec<TagView>>(&list);
-entity_core::register_endpoint!(LIST);
 
 const CREATE: Endpoint = in_site(Endpoint::post(TAGS, "createTagsOfConversations"))
     .doc("Creates tags, and answers with all tags of the site.")
     .takes::<Vec<SentTag>>()
     .answers::<Vec<TagView>>(&create);
-entity_core::register_endpoint!(CREATE);
 
 const UPDATE: Endpoint = in_site(Endpoint::put(ONE, "updateTagOfConversations"))
     .variable("tagId", "The tag.")
     .doc("Changes a tag.")
     .takes::<SentTag>()
     .answers::<TagView>(&update);
-entity_core::register_endpoint!(UPDATE);
 
 const DELETE: Endpoint = in_site(Endpoint::delete(ONE, "deleteTagOfConversations"))
     .variable("tagId", "The tag.")
     .doc("Deletes a tag, which topics then no longer have.")
     .answers::<Option<Nothing>>(&delete);
-entity_core::register_endpoint!(DELETE);
+entity_core::register_endpoint!(LIST, CREATE, UPDATE, DELETE);
 
 /// A tag.
 #[derive(Clone, Debug, Serialize, JsonSchema, View)]

@@ -27,7 +27,6 @@ const CREATE: Endpoint = of_topic(Endpoint::post(POSTS, "createPostInTopic"))
     .doc("Creates a post.")
     .takes::<SentPost>()
     .answers::<PostView>(&create);
-entity_core::register_endpoint!(CREATE);
 
 const VIEWED: Endpoint = of_topic(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/posts/markpostsviewed",
@@ -36,18 +35,15 @@ const VIEWED: Endpoint = of_topic(Endpoint::post(
 .doc("Notes that the caller has viewed posts of the topic: their ids are sent.")
 .takes::<Vec<String>>()
 .answers::<Option<Nothing>>(&mark_viewed);
-entity_core::register_endpoint!(VIEWED);
 
 const UPDATE: Endpoint = of_post(Endpoint::put(POST, "updatePostOfTopic"))
     .doc("Changes the text of a post, or publishes a draft.")
     .takes::<SentPost>()
     .answers::<PostView>(&update);
-entity_core::register_endpoint!(UPDATE);
 
 const DELETE: Endpoint = of_post(Endpoint::delete(POST, "deletePostOfTopic"))
     .doc("Deletes a post with its comments, unless other posts answer it.")
     .answers::<Option<Nothing>>(&delete);
-entity_core::register_endpoint!(DELETE);
 
 const LOCKED: Endpoint = of_post(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/posts/{postId}/locked",
@@ -56,7 +52,6 @@ const LOCKED: Endpoint = of_post(Endpoint::post(
 .doc("Lets only moderators answer a post and change it, or no longer.")
 .takes::<bool>()
 .answers::<PostView>(&lock);
-entity_core::register_endpoint!(LOCKED);
 
 const HIDDEN: Endpoint = of_post(Endpoint::post(
     "/api/sites/{siteId}/topics/{topicId}/posts/{postId}/hidden",
@@ -65,26 +60,25 @@ const HIDDEN: Endpoint = of_post(Endpoint::post(
 .doc("Hides a post from all but moderators and its creator, or no longer.")
 .takes::<bool>()
 .answers::<Option<Nothing>>(&hide);
-entity_core::register_endpoint!(HIDDEN);
 
 const REMARK: Endpoint = of_post(Endpoint::post(COMMENTS, "createCommentOnPost"))
     .doc("Creates a comment.")
     .takes::<SentComment>()
     .answers::<CommentView>(&remark);
-entity_core::register_endpoint!(REMARK);
 
 const REVISE: Endpoint = of_post(Endpoint::put(COMMENT, "updateCommentOnPost"))
     .doc("Changes the text of a comment.")
     .variable("commentId", "The comment.")
     .takes::<SentComment>()
     .answers::<CommentView>(&revise);
-entity_core::register_endpoint!(REVISE);
 
 const REMOVE: Endpoint = of_post(Endpoint::delete(COMMENT, "deleteCommentOnPost"))
     .doc("Deletes a comment.")
     .variable("commentId", "The comment.")
     .answers::<Option<Nothing>>(&remove);
-entity_core::register_endpoint!(REMOVE);
+entity_core::register_endpoint!(
+    CREATE, VIEWED, UPDATE, DELETE, LOCKED, HIDDEN, REMARK, REVISE, REMOVE
+);
 
 /// A post as clients send it. What else they send has no effect.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

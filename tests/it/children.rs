@@ -184,7 +184,7 @@ both! {
         let read = kitchen.read(&made).await;
         assert_eq!((titles(&read), texts(&read)), (vec!["Rest", "Bake"], vec![stored("a"), stored("b")]));
         let step = |word: &str| json!({"title": word, "text": long(word)}).to_string();
-        let steps = format!("{}\n{}", step("d"), step("e")).replace("<", "%3C").replace(">", "%3E");
+        let steps = format!("{}\n{}", step("d"), step("e")).replace('<', "%3C").replace('>', "%3E");
         let form = format!("_method=PUT&name=c&steps={steps}");
         let answer = kitchen.cook.post_form(&address(&made), &form).await;
         assert!(answer.status.is_success(), "{}", answer.text());

@@ -85,7 +85,7 @@ fn edge<'a>(
 ) -> BoxFuture<'a, Result<Option<Work>>> {
     let word = sent.text("word").map(ToOwned::to_owned);
     Box::pin(ready(Ok(word.map(|word| {
-        let work: Work = Box::pin(async move {
+        let later: Work = Box::pin(async move {
             let meeting = Meeting::about(&word);
             meeting.begun.add_permits(1);
             let may_end = meeting.may_end.acquire().await;
@@ -93,7 +93,7 @@ fn edge<'a>(
             let made: Made = Arc::new(word.to_uppercase());
             Ok(made)
         });
-        work
+        later
     }))))
 }
 
@@ -158,7 +158,7 @@ async fn send(client: &Client, method: Method, path: &str, body: Value) -> Value
     let body = body.to_string().into();
     let answer = client.send(method, path, "application/json", body).await;
     assert!(answer.status.is_success(), "{path}: {}", answer.text());
-    serde_json::from_str(&answer.text()).unwrap_or_default()
+    serde_json::from_str(answer.text()).unwrap_or_default()
 }
 
 both! {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{Data, DeriveInput, Expr, Fields, Ident, Token, Type, parenthesized};
+use syn::{Data, DeriveInput, Expr, Field, Fields, Ident, Token, Type, parenthesized};
 
 /// The functions of `entity_core::view` that convert values.
 const CONVERSIONS: [&str; 3] = ["iso", "millis", "unwrap_or_default"];
@@ -27,10 +27,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
 fn implement(input: &DeriveInput, declared: &TypeAttributes, sources: &[Source]) -> TokenStream {
     let (name, vis, of) = (&input.ident, &input.vis, &declared.of);
     let entity = Ident::new("entity", Span::mixed_site());
-    let parameters = declared.beside.iter().map(|it| {
-        let (name, ty) = (&it.name, &it.ty);
-        quote!(#name: #ty)
-    });
+    let parameters = &declared.beside;
     let with = &declared.with;
     // What is computed reads the entity before its fields are taken.
     let it = (!with.is_empty()).then(|| quote!(let it = &#entity; let _ = it;));
@@ -78,14 +75,9 @@ fn implement(input: &DeriveInput, declared: &TypeAttributes, sources: &[Source])
 /// The value of `#[view(…)]` on the struct.
 struct TypeAttributes {
     of: Type,
-    beside: Vec<Beside>,
+    /// The values that the entity does not have, as parameters.
+    beside: Vec<Field>,
     with: Vec<Computed>,
-}
-
-/// A value that the entity does not have.
-struct Beside {
-    name: Ident,
-    ty: Type,
 }
 
 /// A value that is computed: that of the field of this name, or one that others are computed from.
@@ -94,21 +86,12 @@ struct Computed {
     value: Expr,
 }
 
-impl Parse for Computed {
+impl Computed {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let name = input.parse()?;
         input.parse::<Token![=]>()?;
         let value = input.parse()?;
         Ok(Self { name, value })
-    }
-}
-
-impl Parse for Beside {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = input.parse()?;
-        input.parse::<Token![:]>()?;
-        let ty = input.parse()?;
-        Ok(Self { name, ty })
     }
 }
 
@@ -121,9 +104,9 @@ impl TypeAttributes {
                 if meta.path.is_ident("of") {
                     of = Some(meta.value()?.parse()?);
                 } else if meta.path.is_ident("beside") {
-                    beside.extend(list::<Beside>(meta.input)?);
+                    beside.extend(list(meta.input, Field::parse_named)?);
                 } else if meta.path.is_ident("with") {
-                    with.extend(list::<Computed>(meta.input)?);
+                    with.extend(list(meta.input, Computed::parse)?);
                 } else {
                     return Err(meta.error("unknown attribute of a view: use of, beside or with"));
                 }
@@ -139,14 +122,18 @@ impl TypeAttributes {
 
     /// Returns whether a value of this name is given: it stands beside the entity, or is computed.
     fn gives(&self, name: &Ident) -> bool {
-        self.beside.iter().any(|it| it.name == *name) || self.with.iter().any(|it| it.name == *name)
+        let beside = self.beside.iter().any(|it| it.ident.as_ref() == Some(name));
+        beside || self.with.iter().any(|it| it.name == *name)
     }
 }
 
-fn list<T: Parse>(input: ParseStream<'_>) -> syn::Result<Punctuated<T, Token![,]>> {
+fn list<T>(
+    input: ParseStream<'_>,
+    parse: fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<Punctuated<T, Token![,]>> {
     let content;
     parenthesized!(content in input);
-    Punctuated::parse_terminated(&content)
+    Punctuated::parse_terminated_with(&content, parse)
 }
 
 /// The place that the value of a field comes from.
@@ -159,7 +146,7 @@ struct Source {
 }
 
 impl Source {
-    fn parse(field: &syn::Field, declared: &TypeAttributes) -> syn::Result<Self> {
+    fn parse(field: &Field, declared: &TypeAttributes) -> syn::Result<Self> {
         let name = field.ident.clone();
         let name = name.unwrap_or_else(|| format_ident!("unnamed"));
         let (mut of, mut conversion) = (None, None::<Ident>);

@@ -7,6 +7,7 @@ mod list;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::View;
 use crate::contract::access::Need;
 use crate::contract::action::{Answers, Argument};
 use crate::contract::format::Formats;
@@ -60,20 +61,34 @@ pub struct TypeEntry {
 }
 
 /// One field of a type.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = &Field, with(
+    kind = it.kind.name(),
+    limit = it.kind.limit(),
+    writable = match it.writable {
+        Writable::Never => "never",
+        Writable::OnCreate => "create",
+        Writable::Always => "always",
+    },
+    searchable = it.column.is_some(),
+    operators = Operator::of(it).map(Operator::name).collect(),
+))]
 pub struct FieldEntry {
     /// The name of the field in requests and answers.
     pub name: &'static str,
     /// The description of the field.
+    #[view(of = doc)]
     pub description: &'static str,
     /// The kind of the field's values, such as `text`.
     pub kind: &'static str,
     /// The maximum number of characters, if the field is text or HTML.
     pub limit: Option<usize>,
     /// True if the field is required to create an entity.
+    #[view(of = is_required)]
     pub required: bool,
     /// True if an entity may have null in the field, or leave the field out.
+    #[view(of = is_nullable)]
     pub nullable: bool,
     /// The times at which clients may write the field: `never`, `create` or `always`.
     pub writable: &'static str,
@@ -93,16 +108,35 @@ pub struct FieldEntry {
 }
 
 /// One query parameter.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema, View)]
+#[view(of = &ListParameter)]
 pub struct ParameterEntry {
     /// The name of the parameter.
     pub name: &'static str,
     /// The effect of the parameter.
+    #[view(of = doc)]
     pub description: &'static str,
 }
 
 /// One action.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema, View)]
+#[view(of = &ActionRoute, with(
+    method = it.verb.name(),
+    target = if it.is_on_entity { "entity" } else { "collection" },
+    permission = it.need.map(describe).unwrap_or_default(),
+    answers = match it.answers {
+        Answers::Unsaid => "unsaid",
+        Answers::Nothing | Answers::Done => "nothing",
+        Answers::Entity | Answers::EntityOf(_) => "entity",
+        Answers::Created => "created",
+        Answers::Collection | Answers::CollectionOf(_) => "collection",
+        Answers::Value(_) => "data",
+        Answers::Bytes(_) => "bytes",
+    },
+    arguments = it.arguments.iter().map(ArgumentEntry::of).collect(),
+    parameters = parameters(it.parameters),
+    searched = it.is_searched(),
+))]
 pub struct ActionEntry {
     /// The name of the action in the URL.
     pub name: &'static str,
@@ -111,6 +145,7 @@ pub struct ActionEntry {
     /// The target of the action: `entity` or `collection`.
     pub target: &'static str,
     /// The description of the action.
+    #[view(of = doc)]
     pub description: &'static str,
     /// The permission that the caller must hold.
     pub permission: String,
@@ -125,13 +160,16 @@ pub struct ActionEntry {
 }
 
 /// A path segment that follows the name of an action.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, View)]
+#[view(of = &Argument)]
 pub struct ArgumentEntry {
     /// The name of the segment.
     pub name: &'static str,
     /// The description of the segment.
+    #[view(of = doc)]
     pub description: &'static str,
     /// True if the segment is required.
+    #[view(of = is_required)]
     pub required: bool,
 }
 
@@ -169,14 +207,14 @@ impl TypeEntry {
             capabilities: route.capabilities(),
             addresses: Address::all_of(route),
             formats: FormatsEntry::of(route, formats),
-            fields: route.schema.fields.iter().map(field).collect(),
+            fields: route.schema.fields.iter().map(FieldEntry::of).collect(),
             max: is_list.then_some(route.max),
             search: match is_list {
-                true => LIST_PARAMETERS.iter().map(parameter).collect(),
+                true => LIST_PARAMETERS.iter().map(ParameterEntry::of).collect(),
                 false => Vec::new(),
             },
             parameters: parameters(route.parameters),
-            actions: route.actions.iter().map(action).collect(),
+            actions: route.actions.iter().map(ActionEntry::of).collect(),
             permissions: permissions(route),
         }
     }
@@ -208,73 +246,11 @@ impl Kind {
     }
 }
 
-fn field(field: &Field) -> FieldEntry {
-    FieldEntry {
-        name: field.name,
-        description: field.doc,
-        kind: field.kind.name(),
-        limit: field.kind.limit(),
-        required: field.is_required,
-        nullable: field.is_nullable,
-        writable: match field.writable {
-            Writable::Never => "never",
-            Writable::OnCreate => "create",
-            Writable::Always => "always",
-        },
-        searchable: field.column.is_some(),
-        operators: Operator::of(field).map(Operator::name).collect(),
-        references: field.references,
-        choices: field.choices,
-        default: field.default,
-    }
-}
-
-fn parameter(parameter: &ListParameter) -> ParameterEntry {
-    ParameterEntry {
-        name: parameter.name,
-        description: parameter.doc,
-    }
-}
-
 fn parameters(parameters: &'static [(&'static str, &'static str)]) -> Vec<ParameterEntry> {
     parameters
         .iter()
         .map(|(name, description)| ParameterEntry { name, description })
         .collect()
-}
-
-fn action(action: &ActionRoute) -> ActionEntry {
-    ActionEntry {
-        name: action.name,
-        method: action.verb.name(),
-        target: if action.is_on_entity {
-            "entity"
-        } else {
-            "collection"
-        },
-        description: action.doc,
-        permission: action.need.map(describe).unwrap_or_default(),
-        answers: match action.answers {
-            Answers::Unsaid => "unsaid",
-            Answers::Nothing | Answers::Done => "nothing",
-            Answers::Entity | Answers::EntityOf(_) => "entity",
-            Answers::Created => "created",
-            Answers::Collection | Answers::CollectionOf(_) => "collection",
-            Answers::Value(_) => "data",
-            Answers::Bytes(_) => "bytes",
-        },
-        arguments: action.arguments.iter().map(argument).collect(),
-        parameters: parameters(action.parameters),
-        searched: action.is_searched(),
-    }
-}
-
-fn argument(argument: &Argument) -> ArgumentEntry {
-    ArgumentEntry {
-        name: argument.name,
-        description: argument.doc,
-        required: argument.is_required,
-    }
 }
 
 fn permissions(route: &Route) -> Vec<PermissionEntry> {

@@ -1,21 +1,13 @@
 //! Whether the caller may run an operation, without running it.
 
-use futures::future::BoxFuture;
-
 use crate::contract::access::Need;
 use crate::contract::context::Context;
 use crate::contract::gate::{self, items};
 use crate::contract::input::Fields;
 use crate::contract::kind::{self, Creates, Reads, Updates};
 use crate::contract::provider::{Create, Read, Update};
-use crate::contract::registry::Call;
+use crate::contract::registry::{Call, Permitted};
 use crate::words::error::Result;
-
-/// The fields of an operation that the caller may run.
-type Permitted<'a> = BoxFuture<'a, Result<Fields>>;
-
-/// Checks whether the caller may run an operation, and returns its fields.
-pub(crate) type Check = for<'a> fn(&'a Context, Call<'a>) -> Permitted<'a>;
 
 pub(crate) fn create<'a, P: Create>(cx: &'a Context, call: Call<'a>) -> Permitted<'a> {
     Box::pin(check_creation(kind::creates::<P>(), cx, call))

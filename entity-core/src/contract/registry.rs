@@ -15,8 +15,7 @@ use crate::contract::blob::ReceiveRoute;
 use crate::contract::context::Context;
 use crate::contract::edge::Edge;
 use crate::contract::html;
-use crate::contract::input::Input;
-use crate::contract::permission::Check;
+use crate::contract::input::{Fields, Input};
 use crate::contract::preconditions::Preconditions;
 use crate::contract::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
 use crate::contract::search::Grammar;
@@ -99,6 +98,12 @@ pub struct Route {
     pub(crate) edge: Option<Edge>,
     pub(crate) receive: Option<ReceiveRoute>,
 }
+
+/// The fields of an operation that the caller may run.
+pub(crate) type Permitted<'a> = BoxFuture<'a, Result<Fields>>;
+
+/// Checks whether the caller may run an operation, and returns its fields.
+pub(crate) type Check = for<'a> fn(&'a Context, Call<'a>) -> Permitted<'a>;
 
 /// An action of a provider.
 #[derive(Clone)]

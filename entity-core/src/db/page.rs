@@ -3,12 +3,9 @@
 use std::pin::pin;
 
 use futures::TryStreamExt as _;
-use sea_orm::{
-    ConnectionTrait as _, DatabaseConnection, DbErr, QueryResult, QueryTrait, Statement,
-    StreamTrait as _,
-};
+use sea_orm::{DatabaseConnection, DbErr, QueryResult, Statement, StreamTrait as _};
 
-use super::{FromRow, Row, Take, columns};
+use super::{Row, Take};
 use crate::contract::context::Context;
 use crate::contract::search::{Page, Search};
 use crate::db::session::Session;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::db::{self, ColumnType, Kept, Row};
+use entity_core::db::{self, Kept, Row};
 use entity_core::{Context, Error, ErrorKind, Fields, Read, Result, Version, gate};
 use serde::Serialize;
 use serde_json::Value;
@@ -52,8 +52,6 @@ pub struct Properties(pub BTreeMap<String, String>);
 
 impl Kept for Properties {
     type Sent = BTreeMap<String, String>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Self::Sent) -> Result<Self, String> {
         check(sent).map(Self)

@@ -32,7 +32,7 @@ pub struct Home {
     /// True if the user has more sites than these.
     pub has_more: bool,
     /// The latest announcements of the sites, newest first.
-    pub news: Vec<News>,
+    pub news: Vec<Event>,
     /// The events of the next two weeks and the assignments that are due in them, in order of time.
     pub events: Vec<Event>,
     /// True if there are more events in these weeks.
@@ -54,20 +54,7 @@ pub struct HomeSite {
     pub is_pinned: bool,
 }
 
-/// An announcement on the start page.
-#[derive(Debug)]
-pub struct News {
-    /// The id.
-    pub id: String,
-    /// The headline.
-    pub title: String,
-    /// The title of its site.
-    pub site_title: String,
-    /// When it came out.
-    pub created_on: DateTime<Utc>,
-}
-
-/// Something with a time on the start page: an event, or an assignment that is due.
+/// Something with a time on the start page: an event, an assignment that is due, or an announcement.
 #[derive(Debug)]
 pub struct Event {
     /// The reference of the occurrence or of the assignment.
@@ -76,7 +63,7 @@ pub struct Event {
     pub title: String,
     /// The title of its site.
     pub site_title: String,
-    /// When it begins, or is due.
+    /// When it begins, is due, or came out.
     pub start: DateTime<Utc>,
     /// True if the user has done what it asks for.
     pub is_done: bool,
@@ -209,18 +196,19 @@ async fn is_done(cx: &Context, reference: &Reference) -> Result<Option<bool>> {
     }
 }
 
-async fn news(cx: &Context) -> Result<Vec<News>> {
+async fn news(cx: &Context) -> Result<Vec<Event>> {
     let mut search = Search::part(Window {
         start: 0,
         limit: MOST_NEWS,
     });
     search.narrow_to_sites::<Announcement>(cx.authorizer().own_sites(cx).await?)?;
     let page = gate::list::<Announcement>(cx, search).await?;
-    let news = page.items.into_iter().map(|it| News {
-        id: it.id().into_owned(),
-        created_on: it.created_on.0,
+    let news = page.items.into_iter().map(|it| Event {
+        reference: Reference::entity(Announcement::PREFIX, it.id()),
+        start: it.created_on.0,
         title: it.title,
         site_title: it.site_title,
+        is_done: false,
     });
     Ok(news.collect())
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::search::Grammar;
-use entity_core::{Context, ErrorKind, Page, Result, Scope, Search, Window, db, gate};
+use entity_core::{Context, ErrorKind, Page, Result, Scope, Search, View, Window, db, gate};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::people::site::{Site, Sites, address};
 use crate::people::term;
 use crate::people::user::{User, is_caller};
 use crate::storage::db::membership;
-use crate::storage::db::site_parts::{pages_of, tools_of};
+use crate::storage::db::site_parts::{SiteTool, pages_of, tools_of};
 use crate::talk::notification::{self, Place};
 
 /// The sites of a user.
@@ -35,10 +35,19 @@ struct Term {
 }
 
 /// One site.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = Site, beside(pinned: bool, tools: Vec<ToolEntry>, term: Option<String>), with(
+    short_description = it.short_description.clone().filter(|it| !it.trim().is_empty()),
+    url = address::of_site(&it.id),
+    unpublished = !it.published,
+    course = it.r#type.as_deref() == Some("course"),
+    project = it.r#type.as_deref() == Some("project"),
+    term = term.filter(|_| course),
+))]
 struct SiteEntry {
     /// The site.
+    #[view(of = id)]
     site_id: String,
     /// Its title.
     title: String,
@@ -50,6 +59,7 @@ struct SiteEntry {
     /// True if the user keeps it at hand.
     pinned: bool,
     /// The address of its picture.
+    #[view(of = icon_url_full)]
     image: Option<String>,
     /// Its tools, in order.
     tools: Vec<ToolEntry>,
@@ -68,10 +78,16 @@ struct SiteEntry {
 }
 
 /// One tool of a site.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = SiteTool, beside(news: &BTreeSet<Place>), with(
+    url = address::of_tool(&it.site_id, &it.id),
+    icon_class = format!("si-{}", it.tool_id.replace('.', "-")),
+    has_alerts = news.contains(&(it.site_id.clone(), it.tool_id.clone())),
+))]
 struct ToolEntry {
     /// Which tool.
+    #[view(of = tool_id)]
     id: String,
     /// The title here.
     title: String,
@@ -128,7 +144,7 @@ async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
         let term = term_of(&own.site, &titles);
         let name = term.as_ref().map(|it| it.1.clone());
         Told {
-            entry: entry(&own.site, own.is_pinned, tools, name),
+            entry: SiteEntry::of(own.site, own.is_pinned, tools, name),
             term,
         }
     });
@@ -227,16 +243,9 @@ async fn tools(
     rows.sort_by_key(|it| positions.get(&it.page_id).copied());
     let mut tools: HashMap<String, Vec<ToolEntry>> = HashMap::new();
     for row in rows {
-        tools
-            .entry(row.site_id.clone())
-            .or_default()
-            .push(ToolEntry {
-                url: address::of_tool(&row.site_id, &row.id),
-                icon_class: format!("si-{}", row.tool_id.replace('.', "-")),
-                has_alerts: news.contains(&(row.site_id, row.tool_id.clone())),
-                id: row.tool_id,
-                title: row.title,
-            });
+        let site = row.site_id.clone();
+        let tool = ToolEntry::of(row, news);
+        tools.entry(site).or_default().push(tool);
     }
     Ok(tools)
 }
@@ -247,24 +256,4 @@ fn term_of(site: &Site, titles: &BTreeMap<String, String>) -> Option<(String, St
     let id = own("term_eid").or_else(|| own("term"))?;
     let name = titles.get(id).unwrap_or(id);
     Some((id.clone(), name.clone()))
-}
-
-fn entry(site: &Site, pinned: bool, tools: Vec<ToolEntry>, term: Option<String>) -> SiteEntry {
-    let is_course = site.r#type.as_deref() == Some("course");
-    SiteEntry {
-        url: address::of_site(&site.id),
-        site_id: site.id.clone(),
-        title: site.title.clone(),
-        short_description: site
-            .short_description
-            .clone()
-            .filter(|it| !it.trim().is_empty()),
-        pinned,
-        image: site.icon_url_full.clone(),
-        tools,
-        unpublished: !site.published,
-        course: is_course,
-        project: site.r#type.as_deref() == Some("project"),
-        term: term.filter(|_| is_course),
-    }
 }

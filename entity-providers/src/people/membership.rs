@@ -30,6 +30,7 @@ use entity_core::{
     Access, Context, Entity, List, Need, Operation, Page, Permit, Provider, Read, Result, Scope,
     Search, Version, gate, standard,
 };
+use sea_orm::sea_query::ExprTrait as _;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 

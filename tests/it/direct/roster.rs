@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use entity_providers::people::user::user;
+use entity_providers::storage::db::site_parts::site_group;
 use entity_providers::storage::db::{group_member, membership};
 use http::StatusCode;
 use lectern_testing::counting::Counter;
-use sea_orm::{ActiveModelTrait, EntityTrait as _, IntoActiveModel as _};
+use sea_orm::{ActiveModelTrait, EntityTrait as _, IntoActiveModel as _, QuerySelect as _};
 use serde_json::{Value, json};
 use tests::{Client, TestApp, both};
 
@@ -178,8 +179,10 @@ async fn add(app: &TestApp, count: usize) {
     let writer = &app.service().storage.content.writer;
     let user = user::Entity::find().one(writer).await.expect("rows");
     let member = membership::Entity::find().one(writer).await.expect("rows");
-    let group = entity_providers::storage::db::site_group::Entity::find();
-    let group = group.one(writer).await.expect("rows").expect("a group");
+    let group = site_group::Entity::find().select_only();
+    let group = group.columns([site_group::Column::Id, site_group::Column::SiteId]);
+    let group: Option<(String, String)> = group.into_tuple().one(writer).await.expect("rows");
+    let (group, site) = group.expect("a group");
     let (user, member) = (user.expect("a user"), member.expect("a member"));
     let (mut users, mut members, mut inside) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..count {
@@ -191,9 +194,9 @@ async fn add(app: &TestApp, count: usize) {
         users.push(user);
         if number % 10 == 0 {
             let row = group_member::Model {
-                group_id: group.id.clone(),
+                group_id: group.clone(),
                 user_id: id.clone(),
-                site_id: Some(group.site_id.clone()),
+                site_id: Some(site.clone()),
             };
             inside.push(row.into_active_model());
         }

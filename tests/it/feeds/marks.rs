@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use entity_core::Registry;
-use entity_core::schema::{Kind, Meaning};
+use entity_core::schema::{Kind, Meaning, Role};
 use feed_rs::parser;
 use html5ever::tokenizer::{
     BufferQueue, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
@@ -54,7 +54,8 @@ async fn mark(app: &TestApp) -> usize {
         };
         for field in route.schema.writable(true) {
             let is_text = matches!(field.kind, Kind::Text(_)) && field.choices.is_empty();
-            let is_free = field.references.is_none() && field.offered.is_none();
+            let names = field.references.is_some() || field.role == Some(Role::Site);
+            let is_free = !names && field.offered.is_none();
             let is_meant = field.meaning.is_none_or(|it| it == Meaning::Address);
             let column = field.column.filter(|_| is_text && is_free && is_meant);
             if let Some(column) = column.filter(|it| *it != spec.key) {

@@ -33,7 +33,7 @@ const BURDENS: [Burden; 3] = [
     Burden {
         name: "a row that is read column by column: `#[derive(Row)]`, `db::columns`",
         is_shown_by: |line| line.contains("row.take("),
-        left: 45,
+        left: 34,
     },
     Burden {
         name: "a link to the rest of a list: `Outcome::part_of`",

@@ -25,10 +25,10 @@ pub trait Kept: Default {
     /// The type of the value that clients send for the field.
     type Sent: DeserializeOwned;
 
-    /// The declared type of the column.
-    const TYPE: ColumnType;
+    /// The declared type of the column: a text, if the type does not say otherwise.
+    const TYPE: ColumnType = ColumnType::Text;
     /// True if the column may be null.
-    const IS_NULLABLE: bool;
+    const IS_NULLABLE: bool = false;
     /// True if the column holds a [`Blob`], whose bytes stay stored as long as a row names them.
     const IS_BLOB: bool = false;
 
@@ -128,8 +128,6 @@ pub fn computed<T, U>(record: &T, cx: &Context, function: fn(&T, &Context) -> U)
 
 impl Kept for Files {
     type Sent = Vec<SentFile>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(cx: &Context, sent: Vec<SentFile>) -> Result<Self, String> {
         Self::receive(sent, cx.base_url())

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use entity_core::db::{self, Row, Sql};
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::wire::Decimal;
-use entity_core::{Context, ErrorKind, Need, Page, Result, Window, gate};
+use entity_core::{Context, ErrorKind, Need, Page, Result, View, Window, gate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -101,8 +101,20 @@ struct ItemView {
 }
 
 /// An item as portals show it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = &Found, beside(numbers: &Numbers), with(
+    id = it.view.id.clone(),
+    name = it.view.name.clone(),
+    told = numbers.of_item(it),
+    not_graded_yet = told.0.is_none(),
+    score = told.0.unwrap_or_default(),
+    ungraded = told.1,
+    url = it.tool.as_ref().map(|tool| address::of_tool(&it.site, tool)).unwrap_or_default(),
+    site_title = it.title.clone(),
+    site_role = it.role.clone(),
+    site_id = it.site.clone(),
+))]
 pub(crate) struct GradeView {
     /// The id.
     id: String,
@@ -142,11 +154,15 @@ struct SentGrade {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Graded {}
 
-/// An item of a site, with the caller's own score.
+/// An item of a site, with the caller's own score, and what there is to tell of the site: its title, the caller's role and
+/// the place of the tool.
 #[derive(Debug, Serialize, Row)]
-struct Found {
+pub(super) struct Found {
     site: String,
     view: ItemView,
+    title: String,
+    role: String,
+    tool: Option<String>,
 }
 
 /// A summary of the scores of a class in one item.
@@ -155,13 +171,6 @@ struct Class {
     sum: Decimal,
     graded: i64,
     excused: i64,
-}
-
-/// The facts of a site that the views show.
-struct Place {
-    title: String,
-    role: String,
-    url: String,
 }
 
 /// A site, and what the caller sees there.
@@ -183,8 +192,8 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteGrades>> {
     let seen: Vec<Seen> = audience.iter().map(|it| (site.to_owned(), *it)).collect();
     let page = items(cx, &seen, Order::BySite, window).await?;
     let course_grade = result::own(cx, site, audience).await?;
-    let beside = Beside::of(cx, &seen).await?;
-    let page = page.map(|it| (beside.grade(&it), it.view));
+    let numbers = Numbers::of(cx, &seen).await?;
+    let page = page.map(|it| (GradeView::of(&it, &numbers), it.view));
     Part::of(cx, page, window, |told| {
         let (grades, items) = told.into_iter().unzip();
         SiteGrades {
@@ -215,8 +224,8 @@ pub(crate) async fn own(
     let mut seen = Audience::of_own_sites(cx).await?;
     seen.retain(|it| ids.contains(&it.0));
     let page = items(cx, &seen, order, window).await?;
-    let beside = Beside::of(cx, &seen).await?;
-    Ok((page.map(|it| beside.grade(&it)), pinned))
+    let numbers = Numbers::of(cx, &seen).await?;
+    Ok((page.map(|it| GradeView::of(&it, &numbers)), pinned))
 }
 
 async fn grade(cx: &Context, call: Call) -> Result<Option<Graded>> {
@@ -246,9 +255,13 @@ async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Res
     let db = cx.db()?;
     let mut sql = db.sql(
         "SELECT i.site_id, i.item_id, i.name, c.score, i.points, nullif(c.comment, ''), coalesce(c.excused, FALSE), \
-         i.due_date, i.released, i.counted, i.extra_credit FROM gradebook_item i \
-         JOIN site s ON s.id = i.site_id LEFT JOIN gradebook_score c ON c.score_id = i.item_id || ':' || ",
+         i.due_date, i.released, i.counted, i.extra_credit, s.title, coalesce(m.role, ''), ",
     );
+    write_placement(&mut sql, TOOL);
+    sql.push(" FROM gradebook_item i JOIN site s ON s.id = i.site_id");
+    sql.push(" LEFT JOIN membership m ON m.site_id = s.id AND m.user_id = ");
+    sql.bind(cx.user_id()?);
+    sql.push(" LEFT JOIN gradebook_score c ON c.score_id = i.item_id || ':' || ");
     sql.bind(cx.user_id()?).push(" AND NOT (i.site_id");
     sql.bind_list(&graded(seen))?.push(")");
     if order == Order::LastGraded {
@@ -291,74 +304,33 @@ fn graders(seen: &[Seen]) -> impl Iterator<Item = &Seen> {
     seen.iter().filter(|it| it.1.is_grader())
 }
 
-/// The data that the views of items show besides the items.
-struct Beside {
-    places: HashMap<String, Place>,
+/// The numbers of students and of their scores, where the caller grades.
+pub(super) struct Numbers {
     /// The number of students, by site in which the caller grades.
     students: HashMap<String, i64>,
     /// By item of such a site.
     classes: HashMap<String, Class>,
 }
 
-impl Beside {
+impl Numbers {
     async fn of(cx: &Context, seen: &[Seen]) -> Result<Self> {
         Ok(Self {
-            places: places(cx, seen).await?,
             students: students(cx, seen).await?,
             classes: classes(cx, seen).await?,
         })
     }
 
-    fn grade(&self, found: &Found) -> GradeView {
-        let (item, place) = (&found.view, self.places.get(&found.site));
-        let (score, ungraded) = match self.students.get(&found.site) {
-            Some(students) => {
-                let class = self.classes.get(&item.id).copied().unwrap_or_default();
-                let mean = course::mean(class.sum, class.graded).map(|it| it.to_string());
-                (
-                    mean,
-                    students
-                        .saturating_sub(class.graded)
-                        .saturating_sub(class.excused),
-                )
-            }
-            None => (item.score.map(|it| it.to_string()), 0),
+    /// Returns the score or the mean that is shown of an item, and the number of students without a score.
+    fn of_item(&self, found: &Found) -> (Option<String>, i64) {
+        let Some(students) = self.students.get(&found.site) else {
+            return (found.view.score.map(|it| it.to_string()), 0);
         };
-        GradeView {
-            id: item.id.clone(),
-            name: item.name.clone(),
-            not_graded_yet: score.is_none(),
-            score: score.unwrap_or_default(),
-            ungraded,
-            url: place.map(|it| it.url.clone()).unwrap_or_default(),
-            site_title: place.map(|it| it.title.clone()).unwrap_or_default(),
-            site_role: place.map(|it| it.role.clone()).unwrap_or_default(),
-            site_id: found.site.clone(),
-        }
+        let class = self.classes.get(&found.view.id).copied();
+        let class = class.unwrap_or_default();
+        let mean = course::mean(class.sum, class.graded).map(|it| it.to_string());
+        let left = students.saturating_sub(class.graded);
+        (mean, left.saturating_sub(class.excused))
     }
-}
-
-async fn places(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Place>> {
-    let ids: Vec<&str> = seen.iter().map(|it| it.0.as_str()).collect();
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT s.id, s.title, coalesce(m.role, ''), ");
-    write_placement(&mut sql, TOOL);
-    sql.push(" FROM site s LEFT JOIN membership m ON m.site_id = s.id AND m.user_id = ");
-    sql.bind(cx.user_id()?)
-        .push(" WHERE s.id")
-        .bind_list(&ids)?;
-    let read = |row: &mut Row<'_>| {
-        let (id, title, role, tool): (String, _, _, Option<String>) = db::columns(row)?;
-        let url = tool
-            .map(|it| address::of_tool(&id, &it))
-            .unwrap_or_default();
-        Ok((id, Place { title, role, url }))
-    };
-    Ok(db
-        .rows(sql.into_statement(), read)
-        .await?
-        .into_iter()
-        .collect())
 }
 
 /// Returns these sites as [`write_classes`] takes them.
@@ -371,15 +343,9 @@ async fn students(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, i64>> {
     let mut sql = db.sql("SELECT this.site_id, count(*) FROM membership this WHERE ");
     write_classes(cx, &mut sql, classes_of(graders(seen))).await?;
     sql.push(" GROUP BY this.site_id");
-    let counted: HashMap<String, i64> = db
-        .scan(sql.into_statement(), db::columns)
-        .await?
-        .into_iter()
-        .collect();
-    let sites = graded(seen).into_iter();
-    Ok(sites
-        .map(|it| (it.to_owned(), counted.get(it).copied().unwrap_or_default()))
-        .collect())
+    let counted = db.scan(sql.into_statement(), db::columns).await?;
+    let none = graded(seen).into_iter().map(|it| (it.to_owned(), 0));
+    Ok(none.chain(counted).collect())
 }
 
 async fn classes(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Class>> {

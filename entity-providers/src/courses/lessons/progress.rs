@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use entity_core::db::{self, ColumnType, Kept, Row, Sight};
+use entity_core::db::{self, Kept, Row, Sight};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Entity, Need, Result, standard};
 use serde::Serialize;
@@ -72,8 +72,6 @@ pub struct Ticks(pub Vec<String>);
 
 impl Kept for Ticks {
     type Sent = Vec<String>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {
         Ok(Self(sent))

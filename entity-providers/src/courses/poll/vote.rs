@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use entity_core::db::{self, ColumnType, Kept, Row, Sight};
+use entity_core::db::{self, Kept, Row, Sight};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Create, Entity, Input, Need, Read, Result, standard};
 use serde::Serialize;
@@ -94,8 +94,6 @@ impl Chosen {
 
 impl Kept for Chosen {
     type Sent = Vec<i64>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Vec<i64>) -> Result<Self, String> {
         Ok(Self::of(sent))

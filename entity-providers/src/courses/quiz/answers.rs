@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use entity_core::Context;
 use entity_core::Result;
-use entity_core::db::{self, ColumnType, Kept, Row};
+use entity_core::db::{self, Kept, Row};
 use serde::Serialize;
 
 /// The maximum number of texts of one list.
@@ -26,8 +26,6 @@ impl Texts {
 
 impl Kept for Texts {
     type Sent = Vec<String>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {
         let texts: Vec<String> = sent.iter().map(|it| it.trim().to_owned()).collect();
@@ -72,8 +70,6 @@ impl Answers {
 
 impl Kept for Answers {
     type Sent = BTreeMap<String, Vec<String>>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Self::Sent) -> Result<Self, String> {
         Ok(Self(sent))

@@ -5,7 +5,7 @@ mod taking;
 use entity_core::db::{self, Facts, Migration, Sight};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::words::scattered;
-use entity_core::{Access, Context, Entity, Error, Need, Result, standard};
+use entity_core::{Access, Context, Entity, Error, Need, Result, View, standard};
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _,
     QuerySelect as _, QueryTrait as _,
@@ -109,10 +109,16 @@ const INDEX: Migration = Migration::of_tables(
 );
 
 /// A question as an attempt shows it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = QuizQuestion, beside(choices: Vec<String>, answer: Vec<String>, tells_result: bool), with(
+    score = tells_result.then(|| it.score(&answer)),
+    correct = tells_result.then(|| it.correct.0.clone()),
+    feedback = it.feedback.clone().filter(|_| tells_result),
+))]
 pub struct Asked {
     /// The id of the question.
+    #[view(of = id)]
     pub question_id: String,
     /// The question, as plain text.
     pub text: String,
@@ -195,21 +201,11 @@ impl QuizAttempt {
         let questions = QuizQuestion::of_quizzes(cx, &[&self.quiz_id]).await?;
         let asked = questions.into_iter().map(|it| {
             let answer = self.answers.to(&it.id).to_vec();
-            Asked {
-                choices: if is_shuffled {
-                    self.shuffled(&it)
-                } else {
-                    it.choices.0.clone()
-                },
-                points: it.points,
-                score: tells_result.then(|| it.score(&answer)),
-                answer,
-                question_id: it.id,
-                text: it.text,
-                kind: it.kind,
-                correct: tells_result.then_some(it.correct.0),
-                feedback: it.feedback.filter(|_| tells_result),
-            }
+            let choices = match is_shuffled {
+                true => self.shuffled(&it),
+                false => it.choices.0.clone(),
+            };
+            Asked::of(it, choices, answer, tells_result)
         });
         self.questions = asked.collect();
         Ok(())

@@ -8,7 +8,7 @@ use entity_core::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Task;
 use super::hand_out::{CREATE, To, hand_out};
@@ -156,20 +156,19 @@ struct TaskFields {
 impl TaskFields {
     /// Returns the fields of the entity that were sent.
     fn to_input(&self) -> Input {
-        let mut fields: Map<String, Value> = Map::new();
-        let mut put = |name: &str, value: Option<Value>| {
-            fields.extend(value.map(|it| (name.to_owned(), it)));
-        };
         let site = self.site_id.as_ref().filter(|it| !it.is_empty());
-        put("siteId", site.cloned().map(Value::from));
-        put("description", self.description.clone().map(Value::from));
-        put("notes", self.notes.clone().map(Value::from));
-        put("starts", self.starts.map(Value::from));
-        put("due", self.due.map(Value::from));
-        put("priority", self.priority.map(Value::from));
-        put("complete", self.complete.map(Value::from));
-        put("softDeleted", self.soft_deleted.map(Value::from));
-        Input::from_iter(fields)
+        let fields: [(&str, Option<Value>); 8] = [
+            ("siteId", site.cloned().map(Value::from)),
+            ("description", self.description.clone().map(Value::from)),
+            ("notes", self.notes.clone().map(Value::from)),
+            ("starts", self.starts.map(Value::from)),
+            ("due", self.due.map(Value::from)),
+            ("priority", self.priority.map(Value::from)),
+            ("complete", self.complete.map(Value::from)),
+            ("softDeleted", self.soft_deleted.map(Value::from)),
+        ];
+        let fields = fields.into_iter();
+        fields.filter_map(|(name, it)| Some((name, it?))).collect()
     }
 
     /// Returns the people to whom a new task is handed out; `None` for the caller alone.

@@ -1,6 +1,6 @@
 //! The kinds of events that a webhook is sent.
 
-use entity_core::db::{ColumnType, Kept, Row};
+use entity_core::db::{Kept, Row};
 use entity_core::{Context, Result};
 use serde::Serialize;
 
@@ -28,8 +28,6 @@ impl Kinds {
 
 impl Kept for Kinds {
     type Sent = Vec<String>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, mut sent: Vec<String>) -> Result<Self, String> {
         sent.sort();

@@ -1,6 +1,6 @@
 //! Kinds of notifications that somebody is not shown.
 
-use entity_core::db::{ColumnType, Kept, Row};
+use entity_core::db::{Kept, Row};
 use entity_core::engine::NoticeRegistration;
 use entity_core::{Context, Error, Result, inventory};
 use serde::Serialize;
@@ -67,8 +67,6 @@ impl Kinds {
 
 impl Kept for Kinds {
     type Sent = Vec<String>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {
         let mut kinds: Vec<String> = sent.iter().map(|it| it.trim().to_owned()).collect();

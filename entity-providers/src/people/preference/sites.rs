@@ -1,6 +1,6 @@
 //! The sites that the caller keeps at hand, and those of which the caller is told nothing: marks of memberships.
 
-use entity_core::db::{self, ColumnType, Kept, Row};
+use entity_core::db::{self, Kept, Row};
 use entity_core::{Context, Error, Result};
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;
@@ -106,8 +106,6 @@ pub(super) async fn put(
 
 impl Kept for SiteIds {
     type Sent = Vec<String>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {
         let mut ids: Vec<String> = Vec::with_capacity(sent.len().min(MOST));

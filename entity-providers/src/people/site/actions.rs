@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::engine::DirectPath;
 use entity_core::{
-    Action, Answers, Arguments, Context, Data, Done, Error, Need, Outcome, Result, Verb, View, db,
+    Action, Answers, Arguments, Context, Data, Done, Error, Need, Outcome, Result, Verb, View,
     encode_segment, shape,
 };
 use schemars::JsonSchema;

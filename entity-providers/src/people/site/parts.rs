@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::{Context, Result, encode_segment};
+use entity_core::{Context, Result, View, encode_segment};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use super::{Site, address};
 use crate::people::authorizer;
 use crate::people::group;
 use crate::people::user::{display_name, user};
-use crate::storage::db::site_parts::{SitePage, groups_of, pages_of};
+use crate::storage::db::site_parts::{SiteGroup, SitePage, groups_of, pages_of};
 
 /// Whom a site belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -41,8 +41,9 @@ pub struct PageReference {
 }
 
 /// A group, as a site names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, View)]
 #[serde(rename_all = "camelCase")]
+#[view(of = SiteGroup, with(reference = group::reference(&it.site_id, &it.id)))]
 pub struct Group {
     /// The id.
     pub id: String,
@@ -132,12 +133,9 @@ async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Str
 
 /// The groups of the site `id`, by title.
 pub(crate) async fn groups(cx: &Context, id: &str) -> Result<Vec<Group>> {
-    let rows = groups_of(cx, id).await?;
-    let groups = rows.into_iter().map(|row| Group {
-        reference: group::reference(&row.site_id, &row.id),
-        id: row.id,
-        title: row.title,
-        description: row.description,
-    });
-    Ok(groups.collect())
+    Ok(groups_of(cx, id)
+        .await?
+        .into_iter()
+        .map(Group::of)
+        .collect())
 }

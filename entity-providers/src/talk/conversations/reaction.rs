@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::db::{ColumnType, Kept, Row};
+use entity_core::db::{Kept, Row};
 use entity_core::wire::Millis;
 use entity_core::{Context, Error, ErrorKind, Result, gate};
 use serde::Serialize;
@@ -55,8 +55,6 @@ fn numbers(row: &mut Row<'_>) -> Result<Vec<(&'static str, i64)>> {
 
 impl Kept for ReactionTotals {
     type Sent = IgnoredAny;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, _sent: IgnoredAny) -> Result<Self, String> {
         Err("can't be written".to_owned())
@@ -74,8 +72,6 @@ impl Kept for ReactionTotals {
 
 impl Kept for OwnReactions {
     type Sent = IgnoredAny;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, _sent: IgnoredAny) -> Result<Self, String> {
         Err("can't be written".to_owned())

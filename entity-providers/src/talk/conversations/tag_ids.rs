@@ -1,6 +1,6 @@
 //! The tags of a topic, as its column holds them.
 
-use entity_core::db::{self, ColumnType, Kept, Row};
+use entity_core::db::{self, Kept, Row};
 use entity_core::{Context, Error, Result, gate};
 use serde::Serialize;
 
@@ -19,8 +19,6 @@ pub struct TagIds(pub Vec<String>);
 
 impl Kept for TagIds {
     type Sent = Vec<String>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {
         let is_id = |it: &String| {

@@ -1,6 +1,6 @@
 //! The formats of a private feed.
 
-use entity_core::db::{ColumnType, Kept, Row};
+use entity_core::db::{Kept, Row};
 use entity_core::{Context, Result};
 use serde::Serialize;
 
@@ -11,8 +11,6 @@ pub struct FormatNames(pub Vec<String>);
 
 impl Kept for FormatNames {
     type Sent = Vec<String>;
-    const TYPE: ColumnType = ColumnType::Text;
-    const IS_NULLABLE: bool = false;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {
         Ok(Self(sent))

@@ -54,29 +54,21 @@ fn links(home: portal::Home) -> Home {
         title: it.title,
         description: it.description.filter(|it| !it.trim().is_empty()),
     };
-    let news = home.news.into_iter().map(|it| Dated {
-        prefix: "announcement".to_owned(),
-        href: format!("/direct/announcement/{}.html", encode_segment(&it.id)),
-        title: it.title,
-        site_title: it.site_title,
-        time: it.created_on,
-        is_done: false,
-    });
-    let events = home.events.into_iter().map(|it| Dated {
+    let dated = |it: portal::Event| Dated {
         href: format!("/direct{}.html", it.reference.path()),
         prefix: it.reference.prefix,
         title: it.title,
         site_title: it.site_title,
         time: it.start,
         is_done: it.is_done,
-    });
+    };
     Home {
         pinned: pinned.into_iter().map(link).collect(),
         others: others.into_iter().map(link).collect(),
         has_more: home.has_more,
-        events: events.collect(),
+        events: home.events.into_iter().map(dated).collect(),
         has_more_events: home.has_more_events,
-        news: news.collect(),
+        news: home.news.into_iter().map(dated).collect(),
         managed: home.managed,
     }
 }

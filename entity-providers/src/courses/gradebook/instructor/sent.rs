@@ -1,6 +1,7 @@
 //! Items with scores, as the tools of instructors send them.
 
-use entity_core::wire::{Decimal, Millis};
+use entity_core::view::millis;
+use entity_core::wire::Decimal;
 use entity_core::{Context, Error, Input, Preconditions, Result, gate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -60,17 +61,16 @@ impl SentItem {
         name: &str,
     ) -> Result<GradebookItem> {
         let found = find(cx, site, name).await?;
-        let mut fields = Map::new();
-        if let Some(points) = &self.points_possible {
-            fields.insert("points".to_owned(), points.clone().into());
-        }
         let due = found.as_ref().and_then(|it| it.due_date.map(millis));
-        if let Some(date) = self.due_date.filter(|it| Some(*it) != due) {
-            fields.insert("dueDate".to_owned(), date.into());
-        }
-        if let Some(released) = self.released {
-            fields.insert("released".to_owned(), released.into());
-        }
+        let due = self.due_date.filter(|it| Some(*it) != due);
+        let sent = [
+            ("points", self.points_possible.clone().map(Value::from)),
+            ("dueDate", due.map(Value::from)),
+            ("released", self.released.map(Value::from)),
+        ];
+        let sent = sent.into_iter();
+        let sent = sent.filter_map(|(name, it)| Some((name.to_owned(), it?)));
+        let mut fields: Map<String, Value> = sent.collect();
         match found {
             Some(item) if fields.is_empty() => Ok(item),
             Some(item) => {
@@ -121,8 +121,4 @@ impl SentItem {
         });
         marks.collect()
     }
-}
-
-fn millis(at: Millis) -> i64 {
-    at.0.timestamp_millis()
 }

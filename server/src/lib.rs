@@ -12,6 +12,7 @@
 
 /// The base, which knows nothing of who sends a request: settings, clocks, logs, metrics, sockets, errors as HTTP.
 pub mod base {
+    pub(crate) mod accept;
     pub mod address;
     pub(crate) mod capacity;
     pub mod class;
@@ -41,6 +42,7 @@ pub mod guard {
     pub mod admission;
     pub mod audit;
     pub mod auth;
+    pub mod csrf;
     pub(crate) mod feed_token;
     pub(crate) mod pace;
     pub(crate) mod path_text;
@@ -75,9 +77,11 @@ pub mod web {
     pub(crate) mod descriptions;
     pub(crate) mod direct;
     pub(crate) mod events;
-    pub(crate) mod exchange;
     pub mod middleware;
-    pub mod session_post;
+    pub(crate) mod prefer;
+    pub(crate) mod request_body;
+    pub(crate) mod request_context;
+    pub(crate) mod session_post;
     pub(crate) mod unread;
 }
 

@@ -21,3 +21,7 @@ pub(crate) fn is_demanded(headers: &HeaderMap) -> bool {
 pub(crate) fn is_said(name: &str, value: &[u8]) -> bool {
     name == CACHE_CONTROL.as_str() && value.starts_with(VALUE.as_bytes())
 }
+
+/// The answer carries a secret of its reader.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Secret;

@@ -25,9 +25,9 @@ use entity_formats::openapi::{
 };
 
 use crate::base::config::{Config, CsrfMode};
+use crate::guard::csrf;
 use crate::web::api::Endpoints;
 use crate::web::app::App;
-use crate::web::middleware::csrf;
 
 use refusals::Mount;
 

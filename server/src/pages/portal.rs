@@ -24,8 +24,9 @@ use crate::base::error;
 use crate::base::mount::{FILES, PORTAL};
 use crate::base::no_store;
 use crate::web::app::App;
-use crate::web::direct::{self, negotiate, request};
-use crate::web::exchange::Exchange;
+use crate::web::direct;
+use crate::web::request_body::RequestBody;
+use crate::web::request_context::RequestContext;
 
 /// One address and how it is answered.
 #[derive(Clone, Copy)]
@@ -42,7 +43,8 @@ type Handler = for<'a> fn(Visit<'a>) -> BoxFuture<'a, Result<Response>>;
 /// A request to one of the addresses.
 struct Visit<'a> {
     app: &'a App,
-    exchange: &'a mut Exchange,
+    context: &'a RequestContext,
+    body: &'a mut RequestBody,
     /// The segments for which the path of the address has variables, decoded.
     variables: Vec<String>,
 }
@@ -87,15 +89,19 @@ impl std::fmt::Debug for Address {
 }
 
 /// Answers a request below [`PORTAL`], [`USERS`](crate::base::mount::USERS) or [`FILES`].
-pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
-    match answer(app, &mut exchange).await {
+pub(crate) async fn handle(
+    app: &App,
+    context: Box<RequestContext>,
+    mut body: Box<RequestBody>,
+) -> Response {
+    match answer(app, &context, &mut body).await {
         Ok(response) => response,
-        Err(error) => fail(app, &exchange, &error),
+        Err(error) => fail(app, &context, &error),
     }
 }
 
-async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
-    let path = exchange.parts.uri.path();
+async fn answer(app: &App, context: &RequestContext, body: &mut RequestBody) -> Result<Response> {
+    let path = context.parts.uri.path();
     let path = path
         .strip_suffix('/')
         .filter(|it| *it == PORTAL || it.starts_with(FILES))
@@ -108,20 +114,21 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
         .iter()
         .filter_map(|it| Some((it, variables(it.path, &sent)?)));
     let found: Vec<_> = found.collect();
-    let verb = request::verb(&exchange.parts.method);
+    let verb = context.verb;
     let verbs: Vec<Verb> = found.iter().map(|(it, _)| it.verb).collect();
     let chosen = found.into_iter().find(|(it, _)| Some(it.verb) == verb);
     match chosen {
         Some((address, variables)) => {
             let visit = Visit {
                 app,
-                exchange,
+                context,
+                body,
                 variables,
             };
             (address.answer)(visit).await
         }
         None if verbs.is_empty() => Err(Error::not_found()),
-        None if exchange.parts.method == Method::OPTIONS => Ok(error::options(&verbs)),
+        None if context.parts.method == Method::OPTIONS => Ok(error::options(&verbs)),
         None => Err(Error::method_not_allowed(verbs)),
     }
 }
@@ -160,27 +167,26 @@ impl Visit<'_> {
 
     /// What pages may know of the request.
     fn view(&self) -> View<'_> {
-        view(self.app, self.exchange)
+        view(self.app, self.context)
     }
 }
 
-fn view<'a>(app: &'a App, exchange: &'a Exchange) -> View<'a> {
-    direct::view(app, exchange, &DirectPath::default(), Abilities::default())
+fn view<'a>(app: &'a App, context: &'a RequestContext) -> View<'a> {
+    direct::request::view(app, context, None, Abilities::default())
 }
 
 /// An error as a page for those who ask for pages, else in JSON.
-pub(crate) fn fail(app: &App, exchange: &Exchange, error: &Error) -> Response {
-    let context = &exchange.context;
-    let headers = &exchange.parts.headers;
-    let wants_page = negotiate::names(headers, "text/html") && !context.wants_problem;
+pub(crate) fn fail(app: &App, context: &RequestContext, error: &Error) -> Response {
+    let errors = &context.errors;
+    let wants_page = context.accept.names("text/html") && !errors.wants_problem;
     let renderer = app.formats.renderer("html").filter(|_| wants_page);
     let page = renderer.and_then(|it| {
-        let problem = error::problem(error, context);
-        it.render_problem(&problem, &view(app, exchange))
+        let problem = error::problem(error, errors);
+        it.render_problem(&problem, &view(app, context))
     });
     match page {
-        Some(bytes) => error::respond_with(error, context, bytes, PAGE),
-        None => error::respond(error, context),
+        Some(bytes) => error::respond_with(error, errors, bytes, PAGE),
+        None => error::respond(error, errors),
     }
 }
 

@@ -43,7 +43,7 @@ use crate::web::app::{App, Inner};
 use crate::web::descriptions::Descriptions;
 use crate::web::direct::upload::Underway;
 use crate::web::events::Live;
-use crate::web::middleware::csrf::CsrfOptions;
+use crate::guard::csrf::CsrfOptions;
 use crate::{
     base::{supervise, telemetry},
     operate::{presence, retention, webhooks},

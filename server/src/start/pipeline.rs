@@ -23,7 +23,8 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 
-use crate::base::address::{self, Arrived};
+use crate::base::accept::{Accept, PROBLEM_JSON};
+use crate::base::address;
 use crate::base::class::Class;
 use crate::base::deadline::{Brings, Deadline};
 use crate::base::error::{self, ErrorContext};
@@ -35,10 +36,10 @@ use crate::guard::admission::{Admitted, Sender, later};
 use crate::guard::audit::AuditRow;
 use crate::web::app::App;
 use crate::web::coding::{self, Coded, data};
-use crate::web::direct::negotiate;
-use crate::web::exchange::Exchange;
 use crate::web::middleware::cors::{Readers, ToStranger};
 use crate::web::middleware::session::Known;
+use crate::web::request_body::RequestBody;
+use crate::web::request_context::{Incoming, RequestContext};
 use crate::web::unread::Unread;
 use crate::{
     base::health,
@@ -80,11 +81,25 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
         true => RequestId::of_proxy(&parts.headers),
         false => RequestId::new(),
     };
-    let context = error_context(app, &parts.headers, id.clone());
+    let accept = Accept::of(&parts.headers);
+    let errors = ErrorContext {
+        request_id: id.clone(),
+        now: app.now(),
+        wants_problem: accept.names(PROBLEM_JSON),
+        offers_basic: app.config.auth_basic,
+    };
     let readers = Readers::of(&parts, &app.config);
-    let mut response = match outside(app, &parts, &context) {
+    let mut response = match outside(app, &parts, &errors) {
         Some(response) => response,
-        None => counted(app, Box::new((parts, body)), arrived, context).await,
+        None => {
+            let incoming = Incoming {
+                parts,
+                accept,
+                arrived,
+                errors,
+            };
+            counted(app, Box::new((incoming, body))).await
+        }
     };
     if !response.status().is_success() {
         unread.read_on(&app.tasks);
@@ -108,16 +123,6 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
     }
 }
 
-/// Returns the way to tell an error to a request with these headers.
-fn error_context(app: &App, headers: &HeaderMap, request_id: RequestId) -> ErrorContext {
-    ErrorContext {
-        request_id,
-        now: app.now(),
-        wants_problem: negotiate::names(headers, negotiate::PROBLEM_JSON),
-        offers_basic: app.config.auth_basic,
-    }
-}
-
 /// The head of `response`, which still tells how long the body would be.
 fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
@@ -128,7 +133,7 @@ fn without_body(response: Response) -> Response {
 }
 
 /// Answers the questions of load balancers, and for what pages refer to: neither is audited or tied to a session.
-fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response> {
+fn outside(app: &App, parts: &Parts, errors: &ErrorContext) -> Option<Response> {
     let path = parts.uri.path();
     let asset = ASSETS.iter().position(|it| it.0 == path);
     if asset.is_none() && !matches!(path, health::LIVE | health::READY) {
@@ -139,7 +144,7 @@ fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response>
     }
     if !matches!(parts.method, Method::GET | Method::HEAD) {
         let error = Error::method_not_allowed(vec![Verb::Get]);
-        return Some(error::respond(&error, context));
+        return Some(error::respond(&error, errors));
     }
     match (path, asset) {
         (_, Some(index)) => asset_at(index, &parts.headers),
@@ -150,34 +155,34 @@ fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response>
 
 /// Refuses what is too much, before anything is looked up for it, and counts all answers. From here on the request
 /// is under its deadline.
-async fn counted(
-    app: &App,
-    request: Box<(Parts, Body)>,
-    arrived: Arrived,
-    context: ErrorContext,
-) -> Response {
-    let class = Class::of(&request.0);
-    let known = session::look(app, &request.0);
+async fn counted(app: &App, request: Box<(Incoming, Body)>) -> Response {
+    let Incoming {
+        parts,
+        arrived,
+        errors,
+        ..
+    } = &request.0;
+    let class = Class::of(parts);
+    let known = session::look(app, parts);
     let sender = match &known {
         Known::Session(Some(session)) => Sender::Account(&session.user().id),
         Known::Unknown(_) => Sender::Undecided,
-        _ if identify::has_evidence(app, &request.0, &arrived) => Sender::Undecided,
+        _ if identify::has_evidence(app, parts, arrived) => Sender::Undecided,
         _ => Sender::Stranger,
     };
-    let (method, uri) = (&request.0.method, &request.0.uri);
-    let asked = Some(uri).filter(|_| method.is_safe());
+    let asked = Some(&parts.uri).filter(|_| parts.method.is_safe());
     let arriving = app
         .admission
-        .arrive(class, sender, &arrived, asked, app.steady());
+        .arrive(class, sender, arrived, asked, app.steady());
     let response = match arriving {
         Ok((admitted, quota)) => {
-            let mut response = admitted_in(app, request, (arrived, known), context, admitted).await;
+            let mut response = admitted_in(app, request, known, admitted).await;
             if let Some(quota) = quota {
                 quota.tell(response.headers_mut());
             }
             response
         }
-        Err(too_many) => too_many.respond(&context),
+        Err(too_many) => too_many.respond(errors),
     };
     app.metrics.answered(class, response.status());
     response
@@ -186,13 +191,12 @@ async fn counted(
 /// Waits for a place, as long as the request may take at all.
 async fn admitted_in(
     app: &App,
-    request: Box<(Parts, Body)>,
-    (arrived, known): (Arrived, Known),
-    context: ErrorContext,
+    request: Box<(Incoming, Body)>,
+    known: Known,
     mut admitted: Admitted,
 ) -> Response {
     let has_body = !request.1.is_end_stream();
-    let brings = match direct::upload::is_asked(app, &request.0) {
+    let brings = match direct::upload::is_asked(app, &request.0.parts) {
         true => Brings::Files,
         false if has_body => Brings::Body,
         false => Brings::Nothing,
@@ -202,10 +206,10 @@ async fn admitted_in(
     match in_time(app, until, entered).await {
         // What is refused needs no room for all that follows.
         Ok(()) => {
-            let session = in_session(app, request, (arrived, known), (context, until), admitted);
+            let session = in_session(app, request, known, until, admitted);
             Box::pin(session).await
         }
-        Err(error) => error::refuse(&error, &context),
+        Err(error) => error::refuse(&error, &request.0.errors),
     }
 }
 
@@ -255,23 +259,27 @@ async fn in_time_or<T>(
 /// Finds out on whose behalf the request runs, and tells the name of the session.
 async fn in_session(
     app: &App,
-    request: Box<(Parts, Body)>,
-    (arrived, known): (Arrived, Known),
-    (context, until): (ErrorContext, &Deadline),
+    request: Box<(Incoming, Body)>,
+    known: Known,
+    until: &Deadline,
     admitted: Admitted,
 ) -> Response {
-    let found = session::find(app, &request.0, known);
+    let (incoming, body) = *request;
+    let found = session::find(app, &incoming.parts, known);
     let session = match in_time(app, until, found).await {
         Ok(session) => session,
-        Err(error) => return error::respond(&error, &context),
+        Err(error) => return error::respond(&error, &incoming.errors),
     };
-    // It goes far, and is moved from step to step.
     let own = &app.dispatcher.shared().base_url;
-    let place = (arrived, address::base_url(&request.0, &app.config, own));
-    let mut exchange = Exchange::new(*request, session.clone(), place, context, admitted);
-    exchange.deadline = Some(until.clone());
-    let exchange = Box::new(exchange);
-    let mut response = audited(app, exchange, until).await;
+    let base_url = address::base_url(&incoming.parts, &app.config, own);
+    let (found, until_then) = (session.clone(), until.clone());
+    let context = RequestContext::new(incoming, found, base_url, until_then, &admitted);
+    // They go far, and are moved from step to step.
+    let (context, body) = (
+        Box::new(context),
+        Box::new(RequestBody::unread(body, admitted)),
+    );
+    let mut response = audited(app, context, body, until).await;
     if let Some(session) = session {
         session::name(&mut response, &session);
     }
@@ -279,17 +287,22 @@ async fn in_session(
 }
 
 /// Writes an audit row for every request whose answer has not written one in its own transaction.
-async fn audited(app: &App, mut exchange: Box<Exchange>, until: &Deadline) -> Response {
-    let (time, context) = (app.now(), exchange.context.clone());
-    let believed = in_time(app, until, identify::believe(app, &mut exchange)).await;
-    let origin = exchange.origin.clone();
-    let settled = exchange.admitted.as_mut().map_or(Ok(()), |it| {
+async fn audited(
+    app: &App,
+    mut context: Box<RequestContext>,
+    mut body: Box<RequestBody>,
+    until: &Deadline,
+) -> Response {
+    let (time, errors) = (app.now(), context.errors.clone());
+    let believed = in_time(app, until, identify::believe(app, &mut context)).await;
+    let origin = context.origin.clone();
+    let settled = body.admitted.as_mut().map_or(Ok(()), |it| {
         it.settle(&app.admission, &origin.caller, app.steady())
     });
     let mut response = match (settled, believed) {
-        (Ok(()), Ok(())) => bounded(app, exchange, until).await,
-        (Ok(()), Err(error)) => portal::fail(app, &exchange, &error),
-        (Err(too_many), _) => too_many.respond(&context),
+        (Ok(()), Ok(())) => bounded(app, context, body, until).await,
+        (Ok(()), Err(error)) => portal::fail(app, &context, &error),
+        (Err(too_many), _) => too_many.respond(&errors),
     };
     let origin = match response.extensions().get::<feed::ReadAs>() {
         Some(read) => Origin {
@@ -309,57 +322,72 @@ async fn audited(app: &App, mut exchange: Box<Exchange>, until: &Deadline) -> Re
     let row = AuditRow::of(origin, time, status);
     match in_time(app, until, app.audit.record(row)).await {
         Ok(()) => response,
-        Err(error) => error::respond(&error, &context),
+        Err(error) => error::respond(&error, &errors),
     }
 }
 
 /// Ends the work on a request that takes too long, or that panics: one request fails, the service goes on.
-async fn bounded(app: &App, exchange: Box<Exchange>, until: &Deadline) -> Response {
-    let context = exchange.context.clone();
-    let work = Box::pin(AssertUnwindSafe(checked(app, exchange, until)).catch_unwind());
+async fn bounded(
+    app: &App,
+    context: Box<RequestContext>,
+    body: Box<RequestBody>,
+    until: &Deadline,
+) -> Response {
+    let errors = context.errors.clone();
+    let work = Box::pin(AssertUnwindSafe(checked(app, context, body, until)).catch_unwind());
     let work = work.map(|it| it.map_err(|panic| panic::to_error(&*panic)));
     match in_time(app, until, work).await {
         Ok(response) => response,
-        Err(error) => error::respond(&error, &context),
+        Err(error) => error::respond(&error, &errors),
     }
 }
 
 /// Refuses what no endpoint should have to think about.
-async fn checked(app: &App, mut exchange: Box<Exchange>, until: &Deadline) -> Response {
-    if let Err(error) = guard::check_host(&exchange.parts, &app.config) {
+async fn checked(
+    app: &App,
+    context: Box<RequestContext>,
+    mut body: Box<RequestBody>,
+    until: &Deadline,
+) -> Response {
+    if let Err(error) = guard::check_host(&context.parts, &app.config) {
         // A proxy before us may have seen another request, so nothing that follows can be trusted either.
-        let mut response = exchange.fail(&error);
+        let mut response = context.fail(&error);
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(CONNECTION, close);
         return response;
     }
-    let checked = guard::check(&exchange.parts, &app.config, exchange.brings_files())
-        .and_then(|()| session::check(app, &exchange.parts.headers));
+    let checked = guard::check(&context.parts, &app.config, context.brings_files())
+        .and_then(|()| session::check(app, &context.parts.headers));
     let checked = match checked {
-        Ok(()) => csrf::check(app, &mut exchange).await,
+        Ok(()) => csrf::check(app, &context, &mut body).await,
         Err(error) => Err(error),
     };
     match checked {
-        Ok(()) => uninterrupted(app, exchange, until).await,
-        Err(error) => exchange.fail(&error),
+        Ok(()) => uninterrupted(app, context, body, until).await,
+        Err(error) => context.fail(&error),
     }
 }
 
 /// What may write goes on to its end even if the client goes away or the deadline passes: whether it is done is then
 /// not known here.
-async fn uninterrupted(app: &App, exchange: Box<Exchange>, until: &Deadline) -> Response {
-    if exchange.parts.method.is_safe() {
-        return route_and_hold(app, exchange).await;
+async fn uninterrupted(
+    app: &App,
+    context: Box<RequestContext>,
+    body: Box<RequestBody>,
+    until: &Deadline,
+) -> Response {
+    if context.parts.method.is_safe() {
+        return route_and_hold(app, context, body).await;
     }
-    let context = exchange.context.clone();
-    let _awaited = exchange.abandoned.clone().drop_guard();
+    let errors = context.errors.clone();
+    let _awaited = context.abandoned.clone().drop_guard();
     let task = app.tasks.spawn({
         let app = app.clone();
-        async move { route_and_hold(&app, exchange).await }
+        async move { route_and_hold(&app, context, body).await }
     });
     let done = async { task.await.map_err(Error::internal) };
     let done = in_time_or(app, until, done, Error::outcome_unknown).await;
-    done.unwrap_or_else(|error| error::respond(&error, &context))
+    done.unwrap_or_else(|error| error::respond(&error, &errors))
 }
 
 /// Where the addresses that [`route`] knows begin.
@@ -370,47 +398,56 @@ pub(crate) fn places(registry: &Registry) -> Vec<String> {
 }
 
 /// Answers when there is room for the answer, if that is a large one.
-async fn route_and_hold(app: &App, exchange: Box<Exchange>) -> Response {
-    let (context, method) = (exchange.context.clone(), exchange.parts.method.clone());
-    let mount = Mount::of(exchange.parts.uri.path());
-    let asked = data::Asked::of(app, mount, &exchange.parts);
+async fn route_and_hold(
+    app: &App,
+    context: Box<RequestContext>,
+    body: Box<RequestBody>,
+) -> Response {
+    let (errors, method) = (context.errors.clone(), context.parts.method.clone());
+    let mount = Mount::of(context.parts.uri.path());
+    let asked = data::Asked::of(app, mount, &context.parts);
     // An answer that waits for room was made, and no other one is until it has that.
-    let _seated = exchange.admitted.as_ref().map(Admitted::seated);
-    let mut response = route(app, mount, exchange).await;
+    let _seated = body.admitted.as_ref().map(Admitted::seated);
+    let mut response = route(app, mount, context, body).await;
     if let Some(asked) = asked {
         response = match asked.compress(app, response).await {
             Ok(response) => response,
-            Err(error) => return error::respond(&error, &context),
+            Err(error) => return error::respond(&error, &errors),
         };
     }
     if method == Method::HEAD {
         return response;
     }
     let held = app.answers.hold(response, !method.is_safe()).await;
-    held.unwrap_or_else(|error| error::respond(&error, &context))
+    held.unwrap_or_else(|error| error::respond(&error, &errors))
 }
 
-async fn route(app: &App, mount: Mount, exchange: Box<Exchange>) -> Response {
+async fn route(
+    app: &App,
+    mount: Mount,
+    context: Box<RequestContext>,
+    body: Box<RequestBody>,
+) -> Response {
     // What comes most is to have no more room than it needs.
     match mount {
-        Mount::Direct => direct::handle(app, exchange).await,
-        Mount::Api => Box::pin(api::handle(app, exchange)).await,
-        Mount::Feeds => Box::pin(feed::handle(app, exchange)).await,
-        Mount::Portal => Box::pin(portal::handle(app, exchange)).await,
-        Mount::Start => to_start(&exchange),
-        Mount::Nowhere => exchange.fail(&Error::not_found()),
+        Mount::Direct => direct::handle(app, context, body).await,
+        Mount::Api => Box::pin(api::handle(app, context, body)).await,
+        Mount::Feeds => Box::pin(feed::handle(app, &context)).await,
+        Mount::Portal => Box::pin(portal::handle(app, context, body)).await,
+        Mount::Start => to_start(&context),
+        Mount::Nowhere => context.fail(&Error::not_found()),
     }
 }
 
 /// Leads people from the root to where the pages begin.
-fn to_start(exchange: &Exchange) -> Response {
-    match exchange.parts.method {
+fn to_start(context: &RequestContext) -> Response {
+    match context.parts.method {
         Method::GET | Method::HEAD => {
             let start = HeaderValue::from_static(mount::PORTAL);
             (StatusCode::FOUND, [(LOCATION, start)]).into_response()
         }
         Method::OPTIONS => error::options(&[Verb::Get]),
-        _ => exchange.fail(&Error::method_not_allowed(vec![Verb::Get])),
+        _ => context.fail(&Error::method_not_allowed(vec![Verb::Get])),
     }
 }
 

@@ -12,8 +12,8 @@ use std::future::ready;
 
 use axum::http::{Method, Uri};
 use axum::response::Response;
-use entity_core::endpoint::{Call, Endpoint, MOUNT};
-use entity_core::engine::{Audit, DirectPath};
+use entity_core::endpoint::{Call, Endpoint, EndpointRegistration};
+use entity_core::engine::{Audit, DirectPath, RegistryError};
 use entity_core::{Error, Result, Verb, db};
 use futures::future::BoxFuture;
 
@@ -22,8 +22,9 @@ pub use list::{Endpoints, Listed};
 
 use crate::web::app::App;
 use crate::web::events;
-use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::Audited;
+use crate::web::request_body::RequestBody;
+use crate::web::request_context::RequestContext;
 use call::Told;
 use list::Handler;
 
@@ -42,25 +43,49 @@ const OWN: &[(Endpoint, OwnHandler)] = &[
     (docs::TRY, |call| Box::pin(ready(docs::lead(&call)))),
 ];
 
-/// Answers a request below `/api`.
-pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
-    match answer(app, &mut exchange).await {
-        Ok(response) => response,
-        Err(error) => exchange.fail(&error),
+impl Endpoints {
+    /// Creates the list of the service's own endpoints and of those that the linked crates registered.
+    ///
+    /// # Errors
+    /// Returns an error if a declaration is wrong or two contradict each other. The error names the crates.
+    pub fn from_inventory() -> std::result::Result<Self, RegistryError> {
+        Self::of(EndpointRegistration::all())
+    }
+
+    /// Creates the list of the service's own endpoints and of `registered`.
+    ///
+    /// # Errors
+    /// Returns an error if a declaration is wrong or two contradict each other. The error names the crates.
+    pub fn of(
+        registered: impl IntoIterator<Item = EndpointRegistration>,
+    ) -> std::result::Result<Self, RegistryError> {
+        Self::of_both(OWN.iter().map(|it| &it.0), registered)
     }
 }
 
-async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
-    let segments = segments(&exchange.parts.uri)?;
+/// Answers a request below `/api`.
+pub(crate) async fn handle(
+    app: &App,
+    context: Box<RequestContext>,
+    mut body: Box<RequestBody>,
+) -> Response {
+    match answer(app, &context, &mut body).await {
+        Ok(response) => response,
+        Err(error) => context.fail(&error),
+    }
+}
+
+async fn answer(app: &App, context: &RequestContext, body: &mut RequestBody) -> Result<Response> {
+    let segments = segments(&context.parts.uri)?;
     let found = app.endpoints.at(&segments);
-    let verb = crate::web::direct::request::verb(&exchange.parts.method);
+    let verb = context.verb;
     let chosen = found.iter().find(|it| Some(it.endpoint.verb) == verb);
-    let is_stranger = exchange.origin.caller.is_anonymous();
+    let is_stranger = context.origin.caller.is_anonymous();
     let Some(listed) = chosen else {
         let allowed: Vec<Verb> = found.iter().map(|it| it.endpoint.verb).collect();
         // Where strangers may do something, they are told what; a method that nothing takes is no secret anywhere.
         let is_open = verb.is_none() || found.iter().any(|it| it.endpoint.is_open);
-        return match (allowed.is_empty(), exchange.parts.method == Method::OPTIONS) {
+        return match (allowed.is_empty(), context.parts.method == Method::OPTIONS) {
             (false, true) => Ok(crate::base::error::options(&allowed)),
             (false, false) if is_open || !is_stranger => Err(Error::method_not_allowed(allowed)),
             _ if is_stranger => Err(Error::unauthenticated()),
@@ -76,26 +101,30 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
     } else {
         app.config.other_body.0
     };
-    exchange.read_body(limit, app.config.body_timeout).await?;
+    body.read(context, limit, app.config.body_timeout).await?;
     let call = Call {
         variables: variables(endpoint, segments),
-        query: exchange.query()?,
+        query: context.query()?,
         body: None,
     };
     match listed.handler {
-        Handler::Own(run) => answer_itself(run, (app, exchange), call).await,
-        Handler::Registered => answer_registered(app, exchange, endpoint, call).await,
+        Handler::Own(index) => answer_itself(index, (app, context, &body.bytes), call).await,
+        Handler::Registered => answer_registered(app, context, endpoint, (call, &body.bytes)).await,
     }
 }
 
 async fn answer_itself(
-    run: OwnHandler,
-    (app, exchange): (&App, &Exchange),
+    index: usize,
+    (app, context, body): (&App, &RequestContext, &[u8]),
     call: Call,
 ) -> Result<Response> {
+    let (_, run) = OWN
+        .get(index)
+        .ok_or_else(|| Error::internal("an endpoint has no handler"))?;
     let call = OwnCall {
         app,
-        exchange,
+        context,
+        body,
         call,
     };
     match run(call).await? {
@@ -111,13 +140,13 @@ async fn answer_itself(
 /// answered is not done.
 async fn answer_registered(
     app: &App,
-    exchange: &Exchange,
+    context: &RequestContext,
     endpoint: &'static Endpoint,
-    mut call: Call,
+    (mut call, body): (Call, &[u8]),
 ) -> Result<Response> {
-    call.body = call::body(exchange, endpoint)?;
-    let told = Told::to(exchange, &call);
-    let origin = &exchange.origin;
+    call.body = call::body(context, body, endpoint)?;
+    let told = Told::to(context, &call);
+    let origin = &context.origin;
     if endpoint.verb.is_safe() {
         let work = app.dispatcher.read(origin, |cx| {
             Box::pin(async move { endpoint.run(cx, call).await })
@@ -154,10 +183,4 @@ fn variables(endpoint: &Endpoint, mut segments: Vec<String>) -> Vec<(&'static st
     variables
         .filter_map(|(index, name)| Some((name, value(index)?)))
         .collect()
-}
-
-/// The path of `segments`, encoded so that each stays one.
-fn path_of(segments: &[String]) -> String {
-    let encoded = segments.iter().map(|it| entity_core::encode_segment(it));
-    encoded.fold(MOUNT.to_owned(), |path, it| path + "/" + &it)
 }

@@ -11,6 +11,7 @@ use crate::guard::admission::Admission;
 use crate::guard::audit::AuditLog;
 use crate::guard::auth::login::Login;
 use crate::guard::auth::password::Passwords;
+use crate::guard::csrf::CsrfOptions;
 use crate::guard::pace::Pace;
 use crate::guard::session::CookieOptions;
 use crate::operate::node::Node;
@@ -19,7 +20,6 @@ use crate::web::api::Endpoints;
 use crate::web::descriptions::Descriptions;
 use crate::web::direct::upload::Underway;
 use crate::web::events::Live;
-use crate::web::middleware::csrf::CsrfOptions;
 
 /// A running service. Cloning it is cheap; all clones are the same service.
 #[derive(Clone, Debug)]

@@ -18,9 +18,8 @@ use entity_core::{Error, ErrorKind, Result, Verb};
 use crate::web::answers::Streamed;
 use crate::web::api::{OwnAnswer, OwnCall};
 use crate::web::app::App;
-use crate::web::direct::negotiate;
-use crate::web::exchange::Exchange;
 use crate::web::middleware::session;
+use crate::web::request_context::RequestContext;
 
 use source::Source;
 
@@ -54,7 +53,7 @@ pub(crate) const FOLLOW: Endpoint = Endpoint::get("/api/users/me/events", "follo
 /// As [`follow`].
 pub(crate) async fn answer(call: OwnCall<'_>) -> Result<OwnAnswer> {
     let last = call.call.parameter(LAST_EVENT);
-    let response = follow(call.app, call.exchange, last).await?;
+    let response = follow(call.app, call.context, last).await?;
     Ok(OwnAnswer::Read(response))
 }
 
@@ -67,10 +66,10 @@ pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
 ///
 /// # Errors
 /// As [`follow`].
-pub(crate) async fn answer_direct(app: &App, exchange: &Exchange) -> Result<Response> {
-    let query = exchange.query()?;
+pub(crate) async fn answer_direct(app: &App, context: &RequestContext) -> Result<Response> {
+    let query = context.query()?;
     let last = query.iter().find(|(name, _)| name == LAST_EVENT);
-    follow(app, exchange, last.map(|(_, value)| value.as_str())).await
+    follow(app, context, last.map(|(_, value)| value.as_str())).await
 }
 
 /// Begins a stream behind the event that the header or `parameter` names, or else with what happens from now on.
@@ -78,17 +77,17 @@ pub(crate) async fn answer_direct(app: &App, exchange: &Exchange) -> Result<Resp
 /// # Errors
 /// Returns an error if nobody is logged in, if the client does not ask for a stream, if it names no event, or if the
 /// caller follows enough streams already.
-async fn follow(app: &App, exchange: &Exchange, parameter: Option<&str>) -> Result<Response> {
-    let headers = &exchange.parts.headers;
-    let caller = exchange.origin.caller.user_id();
+async fn follow(app: &App, context: &RequestContext, parameter: Option<&str>) -> Result<Response> {
+    let headers = &context.parts.headers;
+    let caller = context.origin.caller.user_id();
     let user = caller.ok_or_else(Error::unauthenticated)?;
-    if exchange.is_part {
+    if context.is_part {
         return Err(Error::bad_request(
             "a stream of events can't be part of a batch: ask for it alone",
         ));
     }
     // Programs that follow links would wait for the end of an answer that has none.
-    if !negotiate::names(headers, EVENT_STREAM) {
+    if !context.accept.names(EVENT_STREAM) {
         return Err(Error::not_acceptable(&[EVENT_STREAM]));
     }
     let Some(session) = session::named(app, headers) else {
@@ -101,7 +100,7 @@ async fn follow(app: &App, exchange: &Exchange, parameter: Option<&str>) -> Resu
     let behind = header.or(parameter).filter(|it| !it.is_empty());
     let behind = behind.map(number).transpose()?;
     let place = app.live.enter(user)?;
-    let source = Source::begin(app, exchange.origin.clone(), (session, place), behind).await?;
+    let source = Source::begin(app, context.origin.clone(), (session, place), behind).await?;
     let mut response = Response::new(Body::from_stream(source.into_stream()));
     response.extensions_mut().insert(Streamed);
     let headers = response.headers_mut();

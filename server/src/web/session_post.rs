@@ -4,13 +4,13 @@ use axum::response::{IntoResponse as _, Response};
 use entity_core::{Error, ErrorKind, Result};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use crate::base::media;
 use crate::guard::auth::credentials::{Names, Shape, from_body, from_pairs};
 use crate::guard::auth::evidence::Evidence;
 use crate::guard::auth::http::{Arrival, with_session};
-use crate::guard::auth::login::Login;
-use crate::guard::session::CookieOptions;
-use crate::web::direct::{negotiate, respond};
+use crate::web::app::App;
+use crate::web::direct::respond;
+use crate::web::middleware::audit::Audited;
+use crate::web::request_context::RequestContext;
 
 /// The fields of a login.
 pub(crate) const NAMES: Names = Names {
@@ -27,21 +27,20 @@ const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
 ///
 /// # Errors
 /// As [`Login::attempt`], but forbidden in place of unauthenticated; the request is malformed.
-pub async fn session_post(
-    arrival: Arrival<'_>,
+pub(crate) async fn session_post(
+    app: &App,
+    context: &RequestContext,
     body: &[u8],
-    login: &Login,
-    cookie: &CookieOptions,
-    base_url: &str,
 ) -> Result<Response> {
-    let headers = arrival.headers;
-    let is_page = media::is_form(headers) && negotiate::names(headers, "text/html");
+    let (arrival, base_url) = (context.arrival(&app.config), &context.base_url);
+    let is_page = context.has_form() && context.accept.names("text/html");
     let answered = match is_page {
         true => StatusCode::SEE_OTHER,
         false => StatusCode::CREATED,
     };
     let evidence = evidence(&arrival, body)?;
-    let logged_in = login
+    let logged_in = app
+        .login
         .attempt(evidence, arrival.origin, arrival.session, answered)
         .await
         .map_err(forbidden_if_wrong)?;
@@ -66,12 +65,9 @@ pub async fn session_post(
     if is_page {
         respond::see_start(&mut response, base_url);
     }
-    Ok(with_session(
-        response,
-        &logged_in,
-        cookie,
-        arrival.is_secure,
-    ))
+    let mut response = with_session(response, &logged_in, &app.cookie, arrival.is_secure);
+    response.extensions_mut().insert(Audited);
+    Ok(response)
 }
 
 fn evidence(arrival: &Arrival<'_>, body: &[u8]) -> Result<Evidence> {

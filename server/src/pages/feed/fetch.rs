@@ -4,7 +4,7 @@
 //! revoked, expired, out of the owner's reach or of an account that is shut looks the same.
 
 use axum::http::header::{CACHE_CONTROL, UPGRADE_INSECURE_REQUESTS};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use chrono::TimeDelta;
 use entity_core::db;
@@ -21,10 +21,9 @@ use super::{Feed, feed, readable};
 use crate::base::mount::FEEDS;
 use crate::guard::feed_token::Token;
 use crate::web::app::App;
-use crate::web::direct::request::verb;
-use crate::web::direct::respond::{Asked, Preference, respond, set};
-use crate::web::direct::{first, negotiate};
-use crate::web::exchange::Exchange;
+use crate::web::direct::first;
+use crate::web::direct::respond::{Preference, ResponseOptions, respond, set};
+use crate::web::request_context::RequestContext;
 use crate::{
     base::{error, telemetry},
     pages::portal,
@@ -63,34 +62,34 @@ struct Target<'a> {
 }
 
 /// Answers a request below `/feeds`. An address that got about is not for search engines.
-pub(crate) async fn handle(app: &App, exchange: Box<Exchange>) -> Response {
-    let mut response = answer(app, exchange).await;
+pub(crate) async fn handle(app: &App, context: &RequestContext) -> Response {
+    let mut response = answer(app, context).await;
     response
         .headers_mut()
         .insert(ROBOTS, HeaderValue::from_static("noindex, noarchive"));
     response
 }
 
-async fn answer(app: &App, exchange: Box<Exchange>) -> Response {
-    if exchange.parts.method == Method::OPTIONS {
+async fn answer(app: &App, context: &RequestContext) -> Response {
+    if context.parts.method == Method::OPTIONS {
         return error::options(&[Verb::Get]);
     }
-    if verb(&exchange.parts.method) != Some(Verb::Get) {
-        return exchange.fail(&Error::method_not_allowed(vec![Verb::Get]));
+    if context.verb != Some(Verb::Get) {
+        return context.fail(&Error::method_not_allowed(vec![Verb::Get]));
     }
-    let found = match Target::parse(exchange.parts.uri.path()) {
-        Some(target) => find(app, &exchange, &target)
+    let found = match Target::parse(context.parts.uri.path()) {
+        Some(target) => find(app, context, &target)
             .await
             .map(|it| Some((it?, target))),
         None => Ok(None),
     };
     let (bound, target) = match found {
         Ok(Some(found)) => found,
-        Ok(None) => return refuse(app, &exchange, &Error::not_found()),
-        Err(error) => return refuse(app, &exchange, &error),
+        Ok(None) => return refuse(app, context, &Error::not_found()),
+        Err(error) => return refuse(app, context, &error),
     };
     let shown = match app.pace.ask(&bound.row.id, app.steady()) {
-        Ok(()) => show(app, &exchange, &bound, &target).await.map_err(hide),
+        Ok(()) => show(app, context, &bound, &target).await.map_err(hide),
         Err(too_often) => Err(too_often),
     };
     let mut response = match shown {
@@ -98,7 +97,7 @@ async fn answer(app: &App, exchange: Box<Exchange>) -> Response {
             note_use(app, &bound.row).await;
             response
         }
-        Err(error) => refuse(app, &exchange, &error),
+        Err(error) => refuse(app, context, &error),
     };
     response.extensions_mut().insert(ReadAs(bound.owner));
     response
@@ -118,11 +117,11 @@ impl<'a> Target<'a> {
 }
 
 /// The feed that the token opens, in this format and under this name, if it does so now.
-async fn find(app: &App, exchange: &Exchange, target: &Target<'_>) -> Result<Option<Bound>> {
+async fn find(app: &App, context: &RequestContext, target: &Target<'_>) -> Result<Option<Bound>> {
     let hash = target.token.to_hash();
     let found = app
         .dispatcher
-        .read(&exchange.origin, |cx| Box::pin(by_hash(cx, hash)))
+        .read(&context.origin, |cx| Box::pin(by_hash(cx, hash)))
         .await?;
     let is_meant = |it: &Bound| {
         name(&it.row.path) == target.name && it.row.formats.0.iter().any(|it| it == target.format)
@@ -147,7 +146,7 @@ async fn by_hash(cx: &Context, hash: String) -> Result<Option<Bound>> {
 /// Reads what the feed is bound to, as its owner.
 async fn show(
     app: &App,
-    exchange: &Exchange,
+    context: &RequestContext,
     bound: &Bound,
     target: &Target<'_>,
 ) -> Result<Response> {
@@ -155,12 +154,12 @@ async fn show(
     let format = format
         .filter(|it| it.is_feed)
         .ok_or_else(Error::not_found)?;
-    let headers = &exchange.parts.headers;
+    let headers = &context.parts.headers;
     let page = app.formats.renderer(PAGE).map(Renderer::format);
-    let page = page.filter(|_| is_navigation(headers));
-    let sent = exchange.parts.uri.query().unwrap_or_default();
+    let page = page.filter(|_| is_navigation(context));
+    let sent = context.parts.uri.query().unwrap_or_default();
     let query = narrowed(&bound.row.query, sent);
-    let mut origin = exchange.origin.clone();
+    let mut origin = context.origin.clone();
     origin.caller = bound.owner.clone();
     // What was kept has no format: a dot belongs to the last segment.
     let path = DirectPath::parse(&bound.row.path, |_| false)?;
@@ -177,9 +176,10 @@ async fn show(
         target.token.expose(),
         target.name
     );
-    let asked = Asked {
+    let options = ResponseOptions {
         headers,
-        now: exchange.context.now,
+        accept: &context.accept,
+        now: context.errors.now,
         format: page.unwrap_or(format),
         is_named: true,
         preference: Preference::Usual,
@@ -187,7 +187,7 @@ async fn show(
             base_url,
             path: &bound.row.path,
             query: &query,
-            now: exchange.context.now,
+            now: context.errors.now,
             own_address: Some(OwnAddress {
                 url: &url,
                 format: target.format,
@@ -206,7 +206,7 @@ async fn show(
     };
     let mut response = app
         .answers
-        .aside(&exchange.origin, || respond(&reply, &asked, &app.formats))?;
+        .aside(&context.origin, || respond(&reply, &options, &app.formats))?;
     let kept = format!("private, max-age={}, must-revalidate", KEPT_MINUTES * 60);
     set(response.headers_mut(), CACHE_CONTROL, Some(&kept));
     Ok(response)
@@ -223,19 +223,20 @@ fn narrowed(own: &str, sent: &str) -> String {
 }
 
 /// Returns whether a browser opens the address for a person. Programs that read feeds take pages, too, and are not meant.
-fn is_navigation(headers: &HeaderMap) -> bool {
+fn is_navigation(context: &RequestContext) -> bool {
+    let headers = &context.parts.headers;
     let destination = headers.get("sec-fetch-dest");
     destination.is_some_and(|it| it == "document")
         || headers.contains_key(UPGRADE_INSECURE_REQUESTS)
-        || negotiate::names(headers, "application/xhtml+xml")
+        || context.accept.names("application/xhtml+xml")
 }
 
 /// Answers with `error`: people are shown a page.
-fn refuse(app: &App, exchange: &Exchange, error: &Error) -> Response {
+fn refuse(app: &App, context: &RequestContext, error: &Error) -> Response {
     match error.kind() {
-        _ if !is_navigation(&exchange.parts.headers) => exchange.fail(error),
-        ErrorKind::NotFound => portal::fail(app, exchange, &Error::new(ErrorKind::NotFound, GONE)),
-        _ => portal::fail(app, exchange, error),
+        _ if !is_navigation(context) => context.fail(error),
+        ErrorKind::NotFound => portal::fail(app, context, &Error::new(ErrorKind::NotFound, GONE)),
+        _ => portal::fail(app, context, error),
     }
 }
 

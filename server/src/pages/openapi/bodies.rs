@@ -8,7 +8,7 @@ use entity_formats::openapi::{Content, RequestBody};
 use super::Builder;
 use super::entities::Type;
 use super::schema::{self, Purpose};
-use crate::web::direct::request::{JSON_PATCH, MERGE_PATCH};
+use crate::web::direct::body::{JSON_PATCH, MERGE_PATCH};
 
 /// The media type of forms with files.
 const FORM_WITH_FILES: &str = "multipart/form-data";

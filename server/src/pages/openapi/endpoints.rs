@@ -79,7 +79,7 @@ impl Builder<'_> {
             let (status, _) = refusals::answer(Mount::Api, ErrorKind::BadRequest);
             let mut response = json("The request is malformed.", either);
             response.content.insert(
-                crate::web::direct::negotiate::PROBLEM_JSON.to_owned(),
+                crate::base::accept::PROBLEM_JSON.to_owned(),
                 Content::default(),
             );
             answers.insert(status, Answer::Own(response));

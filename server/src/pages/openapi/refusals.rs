@@ -8,9 +8,9 @@ use entity_formats::json::ProblemBody;
 use entity_formats::openapi::{Answer, Content, Response};
 
 use super::{Builder, empty, text_header};
+use crate::base::accept::PROBLEM_JSON;
 use crate::base::config::Config;
 use crate::base::error::{Rfc9457, status};
-use crate::web::direct::negotiate::PROBLEM_JSON;
 
 /// Where an operation is: errors of `/direct` are told in the format that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

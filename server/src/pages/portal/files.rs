@@ -17,16 +17,16 @@ use crate::web::direct::file;
 
 /// Answers a file, or the page of a folder.
 pub(super) async fn file(visit: Visit<'_>) -> Result<Response> {
-    let slash = if visit.exchange.parts.uri.path().ends_with('/') {
+    let slash = if visit.context.parts.uri.path().ends_with('/') {
         "/"
     } else {
         ""
     };
     let path = format!("/{}{slash}", visit.variable(0)?);
-    let (dispatcher, origin) = (&visit.app.dispatcher, &visit.exchange.origin);
+    let (dispatcher, origin) = (&visit.app.dispatcher, &visit.context.origin);
     let opened = dispatcher.read(origin, |cx| Box::pin(async move { open(cx, &path).await }));
     match opened.await? {
-        Opened::File(file) => Box::pin(file::answer(visit.app, visit.exchange, &file)).await,
+        Opened::File(file) => Box::pin(file::answer(visit.app, visit.context, &file)).await,
         Opened::Folder(folder) => {
             let site = Some(folder.site_id.clone()).filter(|it| !it.is_empty());
             let around = dispatcher.read(origin, |cx| Box::pin(menu::around(cx, site)));

@@ -12,8 +12,8 @@ use crate::base::mount::PORTAL;
 use crate::guard::auth::credentials::{Names, Shape, from_body};
 use crate::guard::auth::http::{refuse_credentials_in_query, with_session, without_session};
 use crate::guard::auth::login::LoggedIn;
-use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::{Audited, AuditedAs};
+use crate::web::request_context::RequestContext;
 
 /// The fields of a login.
 const NAMES: Names = Names {
@@ -31,7 +31,7 @@ pub(super) fn form(visit: &Visit<'_>) -> Result<Response> {
 
 /// The form to log in, empty.
 pub(super) fn page(visit: &Visit<'_>) -> Result<Vec<u8>> {
-    let query = visit.exchange.parts.uri.query().unwrap_or_default();
+    let query = visit.context.parts.uri.query().unwrap_or_default();
     let to = field(query.as_bytes(), TO);
     let sent = LogIn {
         to: to.as_deref().filter(|it| is_own(it)),
@@ -55,48 +55,50 @@ fn is_own(path: &str) -> bool {
 /// # Errors
 /// Fails as [`Login::attempt`](crate::guard::auth::Login::attempt) does, and if the body is no form.
 pub(super) async fn log_in(visit: Visit<'_>) -> Result<Response> {
-    let Visit { app, exchange, .. } = visit;
+    let Visit {
+        app, context, body, ..
+    } = visit;
     let config = &app.config;
-    exchange
-        .read_body(config.login_body.0, config.body_timeout)
-        .await?;
-    if !exchange.has_form() && !exchange.body.is_empty() {
+    let limit = config.login_body.0;
+    body.read(context, limit, config.body_timeout).await?;
+    let body = &*body.bytes;
+    if !context.has_form() && !body.is_empty() {
         return Err(Error::new(
             ErrorKind::UnsupportedMediaType,
             "send `application/x-www-form-urlencoded`",
         ));
     }
-    let exchange = &*exchange;
-    match attempt(app, exchange).await {
+    match attempt(app, context, body).await {
         Ok(logged_in) => {
-            let to = field(&exchange.body, TO).filter(|it| is_own(it));
+            let to = field(body, TO).filter(|it| is_own(it));
             let response = lead(to.as_deref().unwrap_or(PORTAL))?;
-            let is_secure = exchange.arrived.is_secure;
+            let is_secure = context.arrived.is_secure;
             let mut response = with_session(response, &logged_in, &app.cookie, is_secure);
             response.extensions_mut().insert(Audited);
             Ok(response)
         }
         Err(error) if is_about_form(&error) => {
-            let (eid, to) = (
-                field(&exchange.body, NAMES.username),
-                field(&exchange.body, TO),
-            );
+            let (eid, to) = (field(body, NAMES.username), field(body, TO));
             let sent = LogIn {
                 eid: eid.as_deref().unwrap_or_default(),
                 to: to.as_deref().filter(|it| is_own(it)),
                 refusal: Some(error.message()),
             };
-            let page = log_in_page(sent, &view(app, exchange))?;
-            Ok(refused(&error, exchange, page))
+            let page = log_in_page(sent, &view(app, context))?;
+            Ok(refused(&error, context, page))
         }
         Err(error) => Err(error),
     }
 }
 
-async fn attempt(app: &crate::web::app::App, exchange: &Exchange) -> Result<LoggedIn> {
-    let arrival = exchange.arrival(&app.config);
+async fn attempt(
+    app: &crate::web::app::App,
+    context: &RequestContext,
+    body: &[u8],
+) -> Result<LoggedIn> {
+    let arrival = context.arrival(&app.config);
     refuse_credentials_in_query(arrival.query, NAMES)?;
-    let evidence = from_body(Shape::Form, &exchange.body, NAMES)?;
+    let evidence = from_body(Shape::Form, body, NAMES)?;
     let login = app
         .login
         .attempt(evidence, arrival.origin, arrival.session, StatusCode::FOUND);
@@ -118,9 +120,9 @@ fn field(pairs: &[u8], name: &str) -> Option<String> {
 }
 
 /// The form again. Clients know wrong credentials by the form and the status 200; the audit log is told the truth.
-fn refused(error: &Error, exchange: &Exchange, page: Vec<u8>) -> Response {
+fn refused(error: &Error, context: &RequestContext, page: Vec<u8>) -> Response {
     if error.kind() != ErrorKind::Unauthenticated {
-        return error::respond_with(error, &exchange.context, page, PAGE);
+        return error::respond_with(error, &context.errors, page, PAGE);
     }
     let mut response = fresh_page(page);
     let status = error::status(error.kind());
@@ -130,7 +132,7 @@ fn refused(error: &Error, exchange: &Exchange, page: Vec<u8>) -> Response {
 
 /// Asks whether to log out.
 pub(super) fn ask(visit: &Visit<'_>) -> Result<Response> {
-    match visit.exchange.session {
+    match visit.context.session {
         Some(_) => log_out_page(&visit.view()).map(fresh_page),
         None => lead(PORTAL),
     }
@@ -138,15 +140,15 @@ pub(super) fn ask(visit: &Visit<'_>) -> Result<Response> {
 
 /// Logs out, if there is a session, and leads to where one logs in.
 pub(super) async fn log_out(visit: Visit<'_>) -> Result<Response> {
-    let Visit { app, exchange, .. } = visit;
-    let Some(session) = &exchange.session else {
+    let Visit { app, context, .. } = visit;
+    let Some(session) = &context.session else {
         return lead(PORTAL);
     };
     let response = lead(PORTAL)?;
     app.login
-        .logout(session, &exchange.origin, response.status())
+        .logout(session, &context.origin, response.status())
         .await?;
-    let mut response = without_session(response, &app.cookie, exchange.arrived.is_secure);
+    let mut response = without_session(response, &app.cookie, context.arrived.is_secure);
     response.extensions_mut().insert(Audited);
     Ok(response)
 }

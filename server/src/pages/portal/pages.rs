@@ -18,7 +18,7 @@ use super::{PAGE, Visit, fresh_page, lead, login};
 
 /// Shows the caller's sites, what comes next and what is new in them; to strangers, the form to log in.
 pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
-    let origin = &visit.exchange.origin;
+    let origin = &visit.context.origin;
     if origin.caller.is_anonymous() {
         return login::page(&visit).map(fresh_page);
     }
@@ -35,7 +35,7 @@ pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
     let format = visit.app.formats.renderer("html").map(Renderer::format);
     let format = format.ok_or_else(|| Error::internal("a format of every service is missing"))?;
     let validators = Validators::of_version(digest(&bytes), format);
-    let headers = &visit.exchange.parts.headers;
+    let headers = &visit.context.parts.headers;
     if let Some(response) = validators.not_modified(&Effect::Read, headers)? {
         return Ok(response);
     }
@@ -75,7 +75,7 @@ fn links(home: portal::Home) -> Home {
 
 /// Tells which sites the caller keeps at hand.
 pub(super) async fn favorites(visit: Visit<'_>) -> Result<Response> {
-    let origin = &visit.exchange.origin;
+    let origin = &visit.context.origin;
     let dispatcher = &visit.app.dispatcher;
     let favorites = dispatcher
         .read(origin, |cx| Box::pin(portal::favorites(cx)))
@@ -103,7 +103,7 @@ pub(super) async fn tool(visit: Visit<'_>) -> Result<Response> {
 
 /// Leads to a user.
 pub(super) async fn user(visit: Visit<'_>) -> Result<Response> {
-    let (dispatcher, origin) = (&visit.app.dispatcher, &visit.exchange.origin);
+    let (dispatcher, origin) = (&visit.app.dispatcher, &visit.context.origin);
     let id = visit.variable(0)?.to_owned();
     let found = dispatcher.read(origin, |cx| {
         Box::pin(async move { portal::place_of_user(cx, &id).await })
@@ -112,7 +112,7 @@ pub(super) async fn user(visit: Visit<'_>) -> Result<Response> {
 }
 
 async fn lead_to(visit: &Visit<'_>, part: Part) -> Result<Response> {
-    let (dispatcher, origin) = (&visit.app.dispatcher, &visit.exchange.origin);
+    let (dispatcher, origin) = (&visit.app.dispatcher, &visit.context.origin);
     let site = visit.variable(0)?.to_owned();
     let found = dispatcher.read(origin, |cx| {
         Box::pin(async move { portal::place(cx, &site, part).await })

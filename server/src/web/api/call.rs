@@ -19,14 +19,16 @@ use serde_json::value::RawValue;
 
 use crate::base::media;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use crate::web::request_context::RequestContext;
 
 /// One call of an endpoint of the service itself.
 pub(crate) struct OwnCall<'a> {
     /// The service.
     pub(crate) app: &'a App,
     /// The request, and who sent it.
-    pub(crate) exchange: &'a Exchange,
+    pub(crate) context: &'a RequestContext,
+    /// Its body.
+    pub(crate) body: &'a [u8],
     /// The variables of the path and the parameters of the query.
     pub(crate) call: Call,
 }
@@ -43,13 +45,17 @@ pub(crate) enum OwnAnswer {
 ///
 /// # Errors
 /// It is not JSON.
-pub(super) fn body(exchange: &Exchange, endpoint: &Endpoint) -> Result<Option<Value>> {
+pub(super) fn body(
+    context: &RequestContext,
+    bytes: &[u8],
+    endpoint: &Endpoint,
+) -> Result<Option<Value>> {
     let Some(body) = endpoint.body else {
         return Ok(None);
     };
-    let sent = media::essence(&exchange.parts.headers, &exchange.body)?;
+    let sent = media::essence(&context.parts.headers, bytes)?;
     match sent.is_some_and(|it| body.media_types.contains(&it.as_ref())) {
-        true => entity_formats::parse_json(&exchange.body).map(Some),
+        true => entity_formats::parse_json(bytes).map(Some),
         false => Err(Error::new(
             ErrorKind::UnsupportedMediaType,
             format!(
@@ -71,11 +77,11 @@ pub(super) struct Told {
 
 impl Told {
     /// As the request asks for it.
-    pub(super) fn to(exchange: &Exchange, call: &Call) -> Self {
+    pub(super) fn to(context: &RequestContext, call: &Call) -> Self {
         Self {
-            origin: exchange.origin.clone(),
-            uri: exchange.parts.uri.clone(),
-            base_url: Arc::clone(&exchange.base_url),
+            origin: context.origin.clone(),
+            uri: context.parts.uri.clone(),
+            base_url: Arc::clone(&context.base_url),
             is_enveloped: call.flag(ENVELOPE).unwrap_or_default(),
         }
     }

@@ -4,7 +4,6 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::IntoResponse as _;
 use entity_core::endpoint::{Endpoint, Success};
-use entity_core::engine::DirectPath;
 use entity_core::format::{Renderer, View};
 use entity_core::reply::Abilities;
 use entity_core::schemars::{Schema, SchemaGenerator, json_schema};
@@ -81,12 +80,11 @@ fn describe(
     write: impl FnOnce(&View<'_>) -> Result<Vec<u8>>,
 ) -> Result<OwnAnswer> {
     admit(call)?;
-    let (app, exchange) = (call.app, call.exchange);
+    let (app, context) = (call.app, call.context);
     let format = app.formats.renderer(name).map(Renderer::format);
     let format = format.ok_or_else(|| Error::internal("a format of every service is missing"))?;
-    let view =
-        crate::web::direct::view(app, exchange, &DirectPath::default(), Abilities::default());
-    let headers = &exchange.parts.headers;
+    let view = crate::web::direct::request::view(app, context, None, Abilities::default());
+    let headers = &context.parts.headers;
     let described = app
         .descriptions
         .answer((path, format), headers, &view, write);
@@ -113,7 +111,7 @@ pub(super) fn lead(call: &OwnCall<'_>) -> Result<OwnAnswer> {
     }
     let media_type = call.call.parameter(FORMAT).filter(|it| !it.is_empty());
     let format = media_type.map(|it| format(call, it)).transpose()?;
-    let base = &call.exchange.base_url;
+    let base = &call.context.base_url;
     let address = format!("{base}{}", address(call, path, operation, format)?);
     let address = HeaderValue::from_str(&address).map_err(Error::internal)?;
     let response = (StatusCode::SEE_OTHER, [(LOCATION, address)]).into_response();
@@ -165,7 +163,7 @@ fn address(
 
 /// The description is for those for whom the description of the types is.
 fn admit(call: &OwnCall<'_>) -> Result<()> {
-    let is_anonymous = call.exchange.origin.caller.is_anonymous();
+    let is_anonymous = call.context.origin.caller.is_anonymous();
     match is_anonymous && !call.app.config.describe_public {
         true => Err(Error::unauthenticated()),
         false => Ok(()),

@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use entity_core::Registry;
-use entity_core::endpoint::{Endpoint, EndpointRegistration};
+use entity_core::endpoint::{Endpoint, EndpointRegistration, MOUNT};
 use entity_core::engine::RegistryError;
 use entity_formats::openapi::Document;
 use matchit::{InsertError, Router};
-
-use super::{OWN, OwnHandler, path_of};
 
 /// All endpoints, and which of them has which path. It is made once, when the service starts.
 #[derive(Debug)]
@@ -31,32 +29,25 @@ pub struct Listed {
 /// The function that runs an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Handler {
-    /// A part of the service.
-    Own(OwnHandler),
+    /// A part of the service: the one at this place of its list.
+    Own(usize),
     /// The handler of its declaration.
     Registered,
 }
 
 impl Endpoints {
-    /// Creates the list of the service's own endpoints and of those that the linked crates registered.
+    /// Creates the list of `own`, the endpoints of the service itself, and of `registered`.
     ///
     /// # Errors
     /// Returns an error if a declaration is wrong or two contradict each other. The error names the crates.
-    pub fn from_inventory() -> Result<Self, RegistryError> {
-        Self::of(EndpointRegistration::all())
-    }
-
-    /// Creates the list of the service's own endpoints and of `registered`.
-    ///
-    /// # Errors
-    /// Returns an error if a declaration is wrong or two contradict each other. The error names the crates.
-    pub fn of(
+    pub(super) fn of_both(
+        own: impl Iterator<Item = &'static Endpoint>,
         registered: impl IntoIterator<Item = EndpointRegistration>,
     ) -> Result<Self, RegistryError> {
-        let own = OWN.iter().map(|(endpoint, run)| Listed {
+        let own = own.enumerate().map(|(index, endpoint)| Listed {
             origin: env!("CARGO_PKG_NAME"),
             endpoint,
-            handler: Handler::Own(*run),
+            handler: Handler::Own(index),
         });
         let registered = registered.into_iter().map(Listed::registered);
         Self::new(own.chain(registered).collect())
@@ -128,6 +119,12 @@ impl Endpoints {
             .filter_map(|it| self.all.get(*it).copied())
             .collect()
     }
+}
+
+/// The path of `segments`, encoded so that each stays one.
+fn path_of(segments: &[String]) -> String {
+    let encoded = segments.iter().map(|it| entity_core::encode_segment(it));
+    encoded.fold(MOUNT.to_owned(), |path, it| path + "/" + &it)
 }
 
 impl Listed {
@@ -250,7 +247,7 @@ mod tests {
             which its path lacks";
         assert_eq!(error.to_string(), expected);
         let mute = Listed {
-            endpoint: &OWN.first().expect("an endpoint").0,
+            endpoint: Box::leak(Box::new(loans("siteId", "listLoans"))),
             ..one()
         };
         let error = Endpoints::new(vec![mute]).expect_err("no handler");

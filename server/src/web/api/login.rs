@@ -33,8 +33,8 @@ pub(super) const LOGOUT: Endpoint = Endpoint::post("/api/logout", "logOut")
 pub(super) async fn login(call: OwnCall<'_>) -> Result<OwnAnswer> {
     let app = call.app;
     let response = http::login(
-        call.exchange.arrival(&app.config),
-        &call.exchange.body,
+        call.context.arrival(&app.config),
+        call.body,
         &app.login,
         &app.cookie,
     )
@@ -45,10 +45,9 @@ pub(super) async fn login(call: OwnCall<'_>) -> Result<OwnAnswer> {
 /// The answer to [`LOGOUT`].
 pub(super) async fn logout(call: OwnCall<'_>) -> Result<OwnAnswer> {
     let app = call.app;
-    if call.exchange.session.is_none() {
+    if call.context.session.is_none() {
         return Err(Error::unauthenticated());
     }
-    let response =
-        http::logout(call.exchange.arrival(&app.config), &app.login, &app.cookie).await?;
+    let response = http::logout(call.context.arrival(&app.config), &app.login, &app.cookie).await?;
     Ok(OwnAnswer::Audited(call.told(response).await?))
 }

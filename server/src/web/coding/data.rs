@@ -18,6 +18,7 @@ use http_body_util::BodyExt as _;
 use super::{LEAST, coded, compressed, takes_gzip, told};
 use crate::base::mount::Mount;
 use crate::base::no_store;
+use crate::base::no_store::Secret;
 use crate::web::answers::Streamed;
 use crate::web::app::App;
 
@@ -25,10 +26,6 @@ use crate::web::app::App;
 const LONG: usize = 64 << 10;
 /// More than this is in no answer that is not streamed.
 const MOST: usize = 32 << 20;
-
-/// The answer carries a secret of its reader.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Secret;
 
 /// A request whose answer may be compressed.
 #[derive(Debug)]

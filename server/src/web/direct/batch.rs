@@ -25,15 +25,16 @@ use self::operations::Operations;
 use self::references::References;
 use self::result::Outcome;
 use super::idempotency::{self, Again, IDEMPOTENCY_KEY, Key};
-use super::prefer::Preferences;
-use super::{Runner, negotiate, perform, request, respond};
+use super::request::{DirectRequest, parse_path};
+use super::{Runner, perform, respond};
 use crate::base::error;
 use crate::base::no_store;
 use crate::guard::admission::Units;
 use crate::guard::audit::AuditRow;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::Audited;
+use crate::web::request_body::RequestBody;
+use crate::web::request_context::RequestContext;
 
 /// The prefix that asks for a batch. No type can have it.
 const WORD: &str = "batch";
@@ -63,62 +64,60 @@ pub(super) fn is_asked(path: &DirectPath) -> bool {
 ///
 /// # Errors
 /// The batch itself is malformed; it is atomic and one of its requests failed.
-pub(super) async fn answer(
-    app: &App,
-    exchange: &mut Exchange,
-    path: &DirectPath,
-) -> Result<Response> {
+pub(super) async fn answer(direct: DirectRequest<'_>, body: &mut RequestBody) -> Result<Response> {
+    let DirectRequest { app, context, .. } = direct;
     // Whatever spelling of the address led here.
-    if exchange.is_part {
+    if context.is_part {
         return Err(Error::bad_request(NESTED));
     }
     let verbs = [Verb::Get, Verb::Post, Verb::Put, Verb::Delete];
-    if exchange.parts.method == Method::OPTIONS {
+    if context.parts.method == Method::OPTIONS {
         return Ok(error::options(&verbs));
     }
-    let verb = request::verb(&exchange.parts.method)
+    let verb = context
+        .verb
         .filter(|it| verbs.contains(it))
         .ok_or_else(|| Error::method_not_allowed(verbs.to_vec()))?;
-    if exchange.origin.caller.is_anonymous() {
+    if context.origin.caller.is_anonymous() {
         return Err(Error::unauthenticated());
     }
-    let headers = &exchange.parts.headers;
-    let extension = path.format.as_deref();
-    let format = negotiate::format_among(&FORMATS, extension, headers, &app.formats)?;
-    let is_xml = match format.name {
+    let is_xml = match direct.format_among(&FORMATS)?.name {
         "json" => false,
         "xml" => true,
         _ => return Err(Error::not_acceptable(&FORMATS)),
     };
     let config = &app.config;
-    exchange
-        .read_body(config.other_body.0, config.body_timeout)
-        .await?;
-    let query = exchange.query()?;
-    let exchange = &*exchange;
-    let key = Key::of(exchange, verb, Preferences::of(&exchange.parts.headers))?;
+    let limit = config.other_body.0;
+    body.read(context, limit, config.body_timeout).await?;
+    let (query, body) = (context.query()?, &*body);
+    let key = Key::of(context, body, verb)?;
     let key = key.as_ref();
     if query.iter().any(|(name, _)| name == REFERENCES) || verb != Verb::Post {
-        let references = References::read(app, exchange, &query, verb, is_xml)?;
-        if let Some(refused) = count(app, exchange, references.units()) {
+        let references = References::read((app, context), &body.bytes, &query, verb, is_xml)?;
+        if let Some(refused) = count(app, context, body, references.units()) {
             return Ok(refused);
         }
-        let work = references.run(app, exchange, key);
-        return idempotency::once(key, app, Again::Batch(&exchange.origin), work).await;
+        let work = references.run(app, context, key);
+        return idempotency::once(key, app, Again::Batch(&context.origin), work).await;
     }
-    let operations = Operations::read(exchange, is_xml)?;
-    if let Some(refused) = count(app, exchange, operations.units()) {
+    let operations = Operations::read(context, &body.bytes, is_xml)?;
+    if let Some(refused) = count(app, context, body, operations.units()) {
         return Ok(refused);
     }
-    let work = operations.run(app, exchange, key);
-    idempotency::once(key, app, Again::Batch(&exchange.origin), work).await
+    let work = operations.run(app, context, key);
+    idempotency::once(key, app, Again::Batch(&context.origin), work).await
 }
 
 /// Counts the requests of a batch as if each had come alone; answers what to say if they are too many.
-fn count(app: &App, exchange: &Exchange, units: Units) -> Option<Response> {
-    let admitted = exchange.admitted.as_ref()?;
+fn count(
+    app: &App,
+    context: &RequestContext,
+    body: &RequestBody,
+    units: Units,
+) -> Option<Response> {
+    let admitted = body.admitted.as_ref()?;
     let counted = admitted.count_parts(&app.admission, units, app.steady());
-    Some(counted.err()?.respond(&exchange.context))
+    Some(counted.err()?.respond(&context.errors))
 }
 
 /// What is kept for the key of a batch that came to `outcomes`, in full and in brief; nothing if it has none. `answer`
@@ -165,7 +164,7 @@ fn kept<'k>(
 async fn keep_apart(
     key: Option<&Key>,
     app: &App,
-    outer: &Exchange,
+    outer: &RequestContext,
     outcomes: &[Outcome],
     answer: impl Fn(&[Outcome]) -> Result<Response>,
 ) -> Result<()> {
@@ -226,7 +225,7 @@ impl Part {
     async fn send(
         mut self,
         app: &App,
-        outer: &Exchange,
+        outer: &RequestContext,
         key: Option<&Key>,
         index: usize,
     ) -> Response {
@@ -235,17 +234,17 @@ impl Part {
             Ok(None) => {}
             Err(error) => return outer.fail(&error),
         }
-        let exchange = self.into_exchange(outer);
-        let (origin, time) = (exchange.origin.clone(), app.now());
-        let context = exchange.context.clone();
-        let response = Box::pin(super::handle(app, Box::new(exchange))).await;
+        let (context, body) = self.into_request(outer);
+        let (origin, time) = (context.origin.clone(), app.now());
+        let response = super::handle(app, Box::new(context), Box::new(body));
+        let response = Box::pin(response).await;
         if response.extensions().get::<Audited>().is_some() {
             return response;
         }
         let row = AuditRow::of(origin, time, response.status());
         match app.audit.record(row).await {
             Ok(()) => response,
-            Err(error) => error::respond(&error, &context),
+            Err(error) => outer.fail(&error),
         }
     }
 
@@ -254,17 +253,17 @@ impl Part {
     async fn send_within(
         self,
         app: &App,
-        outer: &Exchange,
+        outer: &RequestContext,
         runner: Runner<'_, '_>,
     ) -> (Result<Response>, Option<AuditRow>) {
-        let (mut exchange, time) = (self.into_exchange(outer), app.now());
-        let answer = Box::pin(run(app, &mut exchange, runner)).await;
+        let ((context, mut body), time) = (self.into_request(outer), app.now());
+        let answer = Box::pin(run(app, &context, &mut body, runner)).await;
         let status = match &answer {
             Ok(response) if response.extensions().get::<Audited>().is_some() => None,
             Ok(response) => Some(response.status()),
             Err(error) => Some(error::status(error.kind())),
         };
-        let row = status.map(|it| AuditRow::of(exchange.origin, time, it));
+        let row = status.map(|it| AuditRow::of(context.origin, time, it));
         (answer, row)
     }
 
@@ -273,33 +272,44 @@ impl Part {
     ///
     /// # Errors
     /// It is refused already, or the service has too much to do.
-    async fn prepare(self, app: &App, outer: &Exchange) -> Result<Preparation> {
-        let mut exchange = self.into_exchange(outer);
-        let path = super::parse_path(app, &exchange.parts.uri);
-        let (Ok(path), Some(verb)) = (path, request::verb(&exchange.parts.method)) else {
+    async fn prepare(self, app: &App, outer: &RequestContext) -> Result<Preparation> {
+        let (context, body) = self.into_request(outer);
+        let (Ok(path), Some(verb)) = (parse_path(app, &context.parts.uri), context.verb) else {
             return Ok(Preparation::default());
         };
-        let Ok(prepared) = perform::prepare(app, &mut exchange, &path, verb) else {
+        let direct = DirectRequest {
+            app,
+            context: &context,
+            path: &path,
+        };
+        let Ok(prepared) = perform::prepare(direct, &body, verb) else {
             return Ok(Preparation::default());
         };
         let done = app.dispatcher.prepare(&prepared.request).await;
         if let Err(error) = &done {
-            let row = AuditRow::of(exchange.origin, app.now(), error::status(error.kind()));
+            let row = AuditRow::of(context.origin, app.now(), error::status(error.kind()));
             app.audit.record(row).await?;
         }
         done
     }
 
-    fn into_exchange(self, outer: &Exchange) -> Exchange {
-        let mut exchange = outer.part(self.method, self.uri, self.headers, self.body);
-        exchange.answer_bytes = self.answer_bytes;
-        exchange
+    fn into_request(self, outer: &RequestContext) -> (RequestContext, RequestBody) {
+        let context = RequestContext {
+            answer_bytes: self.answer_bytes,
+            ..outer.part(self.method, self.uri, self.headers)
+        };
+        (context, RequestBody::whole(self.body))
     }
 }
 
-async fn run(app: &App, exchange: &mut Exchange, runner: Runner<'_, '_>) -> Result<Response> {
-    let path = super::parse_path(app, &exchange.parts.uri)?;
-    super::answer(app, exchange, &path, runner).await
+async fn run(
+    app: &App,
+    context: &RequestContext,
+    body: &mut RequestBody,
+    runner: Runner<'_, '_>,
+) -> Result<Response> {
+    let path = &parse_path(app, &context.parts.uri)?;
+    super::answer(DirectRequest { app, context, path }, body, runner).await
 }
 
 /// Returns whether a part succeeded.

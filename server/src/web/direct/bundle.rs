@@ -16,7 +16,7 @@ use super::validators::Validators;
 use crate::base::packing::{Packer, packed};
 use crate::web::answers::Streamed;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use crate::web::request_context::RequestContext;
 
 /// The media type of zip archives.
 pub(crate) const ZIP: HeaderValue = HeaderValue::from_static("application/zip");
@@ -25,18 +25,18 @@ pub(crate) const ZIP: HeaderValue = HeaderValue::from_static("application/zip");
 ///
 /// # Errors
 /// Returns an error if the request is part of a batch, or if the client demands another state.
-pub(super) fn answer(app: &App, exchange: &Exchange, bundle: &Bundle) -> Result<Response> {
-    if exchange.is_part {
+pub(super) fn answer(app: &App, context: &RequestContext, bundle: &Bundle) -> Result<Response> {
+    if context.is_part {
         return Err(Error::bad_request(
             "a zip archive can't be part of a batch: ask for it alone",
         ));
     }
     let validators = Validators::of_bundle(bundle);
-    let headers = &exchange.parts.headers;
+    let headers = &context.parts.headers;
     if let Some(response) = validators.not_modified(&Effect::Read, headers)? {
         return Ok(response);
     }
-    let body = if exchange.parts.method == Method::HEAD {
+    let body = if context.parts.method == Method::HEAD {
         Body::empty()
     } else {
         let blobs = app.dispatcher.shared().blobs()?;

@@ -8,8 +8,7 @@ use entity_core::reply::{Bytes, Reply};
 use entity_core::{Error, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::negotiate;
-use super::respond::{self, Asked};
+use super::respond::{self, ResponseOptions};
 use super::validators::Validators;
 use crate::base::error;
 
@@ -20,12 +19,16 @@ const UNKNOWN: HeaderValue = HeaderValue::from_static("application/octet-stream"
 ///
 /// # Errors
 /// The address names a format, or the client does not accept their type.
-pub(super) fn respond(bytes: &Bytes, reply: &Reply, asked: &Asked<'_>) -> Result<Response> {
-    if asked.is_named || !negotiate::accepts(asked.headers, &bytes.media_type) {
+pub(super) fn respond(
+    bytes: &Bytes,
+    reply: &Reply,
+    options: &ResponseOptions<'_>,
+) -> Result<Response> {
+    if options.is_named || !options.accept.allows(&bytes.media_type) {
         return Err(Error::not_acceptable(&[&bytes.media_type]));
     }
     let validators = Validators::of_bytes(&bytes.bytes);
-    if let Some(response) = validators.not_modified(&reply.effect, asked.headers)? {
+    if let Some(response) = validators.not_modified(&reply.effect, options.headers)? {
         return Ok(response);
     }
     let mut response = Response::new(Body::from(bytes.bytes.clone()));

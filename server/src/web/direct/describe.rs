@@ -9,9 +9,9 @@ use entity_core::reply::{Abilities, Body, Value};
 use entity_core::{Error, Result, Verb, encode_segment};
 use entity_formats::xml::{Described, write_description};
 
-use super::negotiate::format_among;
+use super::methods::is_login;
+use super::request::DirectRequest;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
 
 /// The word that asks for a description.
 const WORD: &str = "describe";
@@ -23,17 +23,18 @@ pub(crate) fn is_asked(path: &DirectPath) -> bool {
 }
 
 /// Describes what is registered.
-pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
-    if exchange.parts.method == Method::OPTIONS {
+pub(crate) fn answer(direct: DirectRequest<'_>) -> Result<Response> {
+    let DirectRequest { app, context, path } = direct;
+    if context.parts.method == Method::OPTIONS {
         return Ok(crate::base::error::options(&[Verb::Get]));
     }
-    if super::request::verb(&exchange.parts.method) != Some(Verb::Get) {
+    if context.verb != Some(Verb::Get) {
         return Err(Error::method_not_allowed(vec![Verb::Get]));
     }
-    if !app.config.describe_public && exchange.origin.caller.is_anonymous() {
+    if !app.config.describe_public && context.origin.caller.is_anonymous() {
         return Err(Error::unauthenticated());
     }
-    let registry = app.dispatcher.registry();
+    let registry = direct.registry();
     let described = match path.segments.is_empty() {
         true => None,
         false => Some(registry.route(&path.prefix).ok_or_else(Error::not_found)?),
@@ -43,13 +44,13 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
         None => format!("/{WORD}"),
         Some(route) => format!("/{}/{WORD}", encode_segment(route.prefix)),
     };
-    let headers = &exchange.parts.headers;
+    let headers = &context.parts.headers;
     let offered = app.formats.offered(&Body::Value(Value::sample()));
-    let format = format_among(&offered, path.format.as_deref(), headers, &app.formats)?;
+    let format = direct.format_among(&offered)?;
     // What is written once for all is not written for one of our names.
     let view = View {
         base_url: &app.dispatcher.shared().base_url,
-        ..super::view(app, exchange, path, Abilities::default())
+        ..direct.view(Abilities::default())
     };
     app.descriptions
         .answer((&address, format), headers, &view, |view| {
@@ -87,7 +88,7 @@ fn render(
 fn entry(route: &Route, formats: &Formats) -> TypeEntry {
     let mut entry = TypeEntry::of(route, formats);
     let list = DirectPath::new(route.prefix, std::iter::empty::<String>());
-    if !super::is_login(&list, Verb::Post) {
+    if !is_login(&list, Verb::Post) {
         return entry;
     }
     entry.capabilities.push("create");

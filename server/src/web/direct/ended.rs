@@ -5,25 +5,27 @@ use entity_core::engine::DirectPath;
 use entity_core::reply::{Form, FormPurpose};
 use entity_core::{Error, ErrorKind, Verb};
 
-use super::{request, upload};
+use super::request::DirectRequest;
+use super::upload;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use crate::web::request_body::RequestBody;
 
 /// Reads the form that was sent without a session, so that what was typed can be shown again. A stranger is refused before
 /// a body is read; no more of it is read here than of any form, and no file.
-pub(crate) async fn keep(app: &App, exchange: &mut Exchange, path: &DirectPath, error: &Error) {
-    if error.kind() != ErrorKind::Unauthenticated || exchange.is_part {
+pub(crate) async fn keep(direct: DirectRequest<'_>, body: &mut RequestBody, error: &Error) {
+    let DirectRequest { app, context, path } = direct;
+    if error.kind() != ErrorKind::Unauthenticated || context.is_part {
         return;
     }
     // Without it, the page says what every such page says.
-    if exchange.has_form() {
+    if context.has_form() {
         let (most, patience) = (app.config.form_body.0, app.config.body_timeout);
-        let _read_or_not = exchange.read_body(most, patience).await;
-    } else if let Some(sent) = request::verb(&exchange.parts.method)
-        && let Some(reception) = upload::reception(app, &exchange.parts, path, sent)
+        let _read_or_not = body.read(context, most, patience).await;
+    } else if let Some(sent) = context.verb
+        && let Some(reception) = upload::reception(app, &context.parts, path, sent)
         && !reception.is_whole
     {
-        let _read_or_not = Box::pin(upload::receive(app, exchange, path, sent, reception)).await;
+        let _read_or_not = Box::pin(upload::receive(direct, body, sent, reception)).await;
     }
 }
 

@@ -3,10 +3,11 @@
 //! The part before the dash is the version alone, so that a tag that came with one format guards a write
 //! that is sent in another.
 
-use axum::http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::header::{ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use chrono::{DateTime, Utc};
 use entity_core::engine::Versions;
+use entity_core::format::Format;
 use entity_core::{Error, IfMatch, Preconditions, Result, Version};
 
 use crate::web::coding;
@@ -21,7 +22,15 @@ pub(crate) fn tag(version: Version, format: &str) -> String {
     format!("\"{version}-{format}\"")
 }
 
-/// What the client demands of the state of what it reads, which is answered in the format `format`: a tag that
+/// Names the version that there is, where a write was refused because it is another one.
+pub(super) fn name_version(headers: &mut HeaderMap, error: &Error, format: Format) {
+    let tag = error.version().map(|it| tag(it, format.name));
+    if let Some(Ok(tag)) = tag.map(HeaderValue::try_from) {
+        headers.insert(ETAG, tag);
+    }
+}
+
+/// The demands of the client on the state of what it reads, which is answered in the format `format`: a tag that
 /// came with another format names another answer, and one of a compressed answer the same, if that may be sent again.
 ///
 /// # Errors
@@ -35,7 +44,7 @@ pub(crate) fn of_read(headers: &HeaderMap, format: &str) -> Result<Preconditions
     preconditions(headers, version)
 }
 
-/// What the client demands of the state of what it writes: in the headers or, without `If-Match`, in the form
+/// The demands of the client on the state of what it writes: in the headers or, without `If-Match`, in the form
 /// that it filled in, which was filled with `of_form`.
 ///
 /// # Errors
@@ -49,9 +58,9 @@ pub(crate) fn of_write(headers: &HeaderMap, of_form: Option<&str>) -> Result<Pre
     Ok(preconditions)
 }
 
-/// What the headers demand, where `version` is the version that a strong tag names.
+/// The demands of the headers, where `version` is the version that a strong tag names.
 ///
-/// What is no tag is refused where it guards a state, and known by nobody where it names what a client has.
+/// Anything but a tag is refused where it guards a state, and matches nothing where it names the copy of a client.
 fn preconditions(
     headers: &HeaderMap,
     version: impl Fn(&str) -> Option<Version>,

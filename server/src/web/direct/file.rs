@@ -21,8 +21,8 @@ use super::respond;
 use super::validators::Validators;
 use crate::web::answers::Streamed;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
 use crate::web::middleware::headers::Shown;
+use crate::web::request_context::RequestContext;
 
 /// The media types that browsers may show: what can't run code, and what they show without the right to do so.
 const SHOWN: [&str; 22] = [
@@ -54,13 +54,17 @@ const SHOWN: [&str; 22] = [
 ///
 /// # Errors
 /// Returns an error if the address names a format, the client demands another state, or the file can't be read.
-pub(crate) async fn answer(app: &App, exchange: &Exchange, file: &StoredFile) -> Result<Response> {
-    if exchange.is_part {
+pub(crate) async fn answer(
+    app: &App,
+    context: &RequestContext,
+    file: &StoredFile,
+) -> Result<Response> {
+    if context.is_part {
         return Err(Error::bad_request(
             "a file can't be part of a batch: ask for it alone",
         ));
     }
-    let headers = &exchange.parts.headers;
+    let headers = &context.parts.headers;
     let validators = Validators::of_file(file, app.now());
     if let Some(response) = validators.not_modified(&Effect::Read, headers)? {
         return Ok(response);
@@ -70,7 +74,7 @@ pub(crate) async fn answer(app: &App, exchange: &Exchange, file: &StoredFile) ->
     describe(&mut response, file);
     validators.tell(response.headers_mut());
     let (tag, date) = (validators.tag(), validators.date());
-    let asked = match exchange.parts.method == Method::HEAD {
+    let asked = match context.parts.method == Method::HEAD {
         // Only what is sent has parts.
         true => Wanted::Whole,
         false => wanted(headers, size, &tag.unwrap_or_default(), date.as_deref()),
@@ -87,20 +91,20 @@ pub(crate) async fn answer(app: &App, exchange: &Exchange, file: &StoredFile) ->
             respond::set(response.headers_mut(), CONTENT_RANGE, Some(&told));
             range
         }
-        Wanted::Beyond => return Ok(beyond(exchange, size)),
+        Wanted::Beyond => return Ok(beyond(context, size)),
     };
     response.extensions_mut().insert(Streamed);
-    *response.body_mut() = Body::new(open(app, exchange, file, range).await?);
+    *response.body_mut() = Body::new(open(app, context, file, range).await?);
     Ok(response)
 }
 
 /// Tells that the file has no such bytes.
-fn beyond(exchange: &Exchange, size: u64) -> Response {
+fn beyond(context: &RequestContext, size: u64) -> Response {
     let error = Error::new(
         entity_core::ErrorKind::RangeNotSatisfiable,
         format!("the file has {size} bytes: ask for some of these"),
     );
-    let mut response = exchange.fail(&error);
+    let mut response = context.fail(&error);
     let told = format!("bytes */{size}");
     respond::set(response.headers_mut(), CONTENT_RANGE, Some(&told));
     response
@@ -108,12 +112,12 @@ fn beyond(exchange: &Exchange, size: u64) -> Response {
 
 async fn open(
     app: &App,
-    exchange: &Exchange,
+    context: &RequestContext,
     file: &StoredFile,
     range: Range<u64>,
 ) -> Result<Pieces> {
     let left = range.end.saturating_sub(range.start);
-    let is_sent = exchange.parts.method != Method::HEAD && left > 0;
+    let is_sent = context.parts.method != Method::HEAD && left > 0;
     let pieces = match is_sent {
         true => Some(
             app.dispatcher

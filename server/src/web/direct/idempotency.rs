@@ -9,6 +9,7 @@
 //! the entity is gone or hidden by now, and for a batch, whose reads no gate asks about again, only how it went is told.
 
 use axum::body::{Body, Bytes};
+use axum::http::request::Parts as RequestParts;
 use axum::http::response::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
@@ -19,13 +20,13 @@ use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Order, Query};
 use sea_orm::{ConnectionTrait as _, Value};
 use sha2::{Digest as _, Sha256};
 
-use super::prefer::Preferences;
 use crate::base::media;
 use crate::base::no_store;
 use crate::operate::idempotency::{Bounds, TABLE, oldest};
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::Audited;
+use crate::web::request_body::RequestBody;
+use crate::web::request_context::RequestContext;
 
 /// Most characters of a key.
 const MAX_KEY: usize = 255;
@@ -75,15 +76,15 @@ impl Key {
     /// # Errors
     /// The header is given twice, empty, or too long.
     pub(super) fn of(
-        exchange: &Exchange,
+        context: &RequestContext,
+        body: &RequestBody,
         verb: Verb,
-        preferences: Preferences,
     ) -> Result<Option<Self>> {
-        let mut values = exchange.parts.headers.get_all(IDEMPOTENCY_KEY).iter();
-        let (Some(value), Some(user)) = (values.next(), exchange.origin.caller.user_id()) else {
+        let mut values = context.parts.headers.get_all(IDEMPOTENCY_KEY).iter();
+        let (Some(value), Some(user)) = (values.next(), context.origin.caller.user_id()) else {
             return Ok(None);
         };
-        if verb != Verb::Post || preferences.is_dry_run {
+        if verb != Verb::Post || context.preferences.is_dry_run {
             return Ok(None);
         }
         // A structured header has quotes around a text; not all clients know.
@@ -93,11 +94,11 @@ impl Key {
                 "`Idempotency-Key` must be one text of 1 to {MAX_KEY} visible characters"
             )));
         }
-        let kind = media::essence(&exchange.parts.headers, &exchange.body)?.unwrap_or_default();
+        let kind = media::essence(&context.parts.headers, &body.bytes)?.unwrap_or_default();
         Ok(Some(Self {
             user: user.to_owned(),
             text: digest([text.as_bytes()]),
-            request: digest(whole(text, &kind, exchange, &files_of(exchange))),
+            request: digest(whole(&context.parts, [text, &kind, &files_of(body)], body)),
         }))
     }
 
@@ -429,22 +430,25 @@ fn without_content(headers: &str) -> String {
 
 /// What there is of a request: with the same key, method, address, kind of body and body must be the same. The kind is
 /// the media type: its parameters say nothing, for whatever is read is UTF-8.
-fn whole<'a>(key: &'a str, kind: &'a str, exchange: &'a Exchange, files: &'a str) -> [&'a [u8]; 7] {
-    let parts = &exchange.parts;
+fn whole<'a>(
+    parts: &'a RequestParts,
+    [key, kind, files]: [&'a str; 3],
+    body: &'a RequestBody,
+) -> [&'a [u8]; 7] {
     [
         key.as_bytes(),
         parts.method.as_str().as_bytes(),
         parts.uri.path().as_bytes(),
         parts.uri.query().unwrap_or_default().as_bytes(),
         kind.as_bytes(),
-        &exchange.body,
+        &body.bytes,
         files.as_bytes(),
     ]
 }
 
 /// What tells the files of a request from others.
-fn files_of(exchange: &Exchange) -> String {
-    let files = exchange.uploaded.iter().flat_map(|it| &it.files);
+fn files_of(body: &RequestBody) -> String {
+    let files = body.uploaded.iter().flat_map(|it| &it.files);
     let lines = files.map(|it| {
         let name = it.name.as_deref().unwrap_or_default();
         [it.field.as_str(), &it.blob.to_column(), name].join("\n")

@@ -7,8 +7,7 @@ use entity_core::reply::{Body, Form, FormPurpose};
 use entity_core::schema::{Field, Kind, Meaning, Schema};
 use entity_core::{Result, Verb};
 
-use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use super::request::DirectRequest;
 
 static SCHEMA: Schema = Schema {
     doc: "With the user name that the university gave you.",
@@ -38,8 +37,8 @@ pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
 }
 
 /// Answers the form, to everybody.
-pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
-    super::show(app, exchange, path, Body::Form(form()))
+pub(crate) fn answer(direct: DirectRequest<'_>) -> Result<Response> {
+    direct.show(Body::Form(form()))
 }
 
 /// The form, empty.

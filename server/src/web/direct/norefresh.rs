@@ -6,8 +6,7 @@ use axum::response::{IntoResponse as _, Response};
 use entity_core::engine::DirectPath;
 use entity_core::{Result, Verb, encode_segment};
 
-use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use super::request::DirectRequest;
 
 /// The last segment of the address.
 const WORD: &str = "norefresh";
@@ -28,16 +27,17 @@ pub(crate) fn is_at(uri: &Uri) -> bool {
 ///
 /// # Errors
 /// Nobody is logged in, and the session is not that of the request.
-pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
+pub(crate) fn answer(direct: DirectRequest<'_>) -> Result<Response> {
+    let DirectRequest { app, context, path } = direct;
     let name = path
         .segments
         .first()
         .map(String::as_str)
         .unwrap_or_default();
     let target = DirectPath::new("session", [name]);
-    let caller = &exchange.origin.caller;
+    let caller = &context.origin.caller;
     app.dispatcher.admit(&target, Verb::Get, caller)?;
-    let base = &exchange.base_url;
+    let base = &context.base_url;
     let format = path.format.as_deref().unwrap_or("json");
     let place = format!(
         "{base}/direct/session/{}.{format}?auto=true",

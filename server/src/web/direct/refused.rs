@@ -11,21 +11,22 @@ use entity_core::reply::{Body, Form, Item, Refusal};
 use entity_core::schema::{MAX_LINE, Role};
 use entity_core::{Error, ErrorKind, Input, Preconditions, Verb, Version, menu};
 
-use super::request::Parsed;
-use super::{ended, is_login, login_form, negotiate, request, tell_version, view};
+use super::body::Parsed;
+use super::methods::is_login;
+use super::request::DirectRequest;
+use super::{ended, etag, login_form};
 use crate::base::error;
-use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use crate::web::request_body::RequestBody;
 
 /// The page with the form, if the request was a person's and came from one.
 pub(crate) async fn form(
-    app: &App,
-    exchange: &Exchange,
-    path: &DirectPath,
+    direct: DirectRequest<'_>,
+    body: &RequestBody,
     error: &Error,
 ) -> Option<Response> {
-    let (format, verb, parsed) = sent(app, exchange, path)?;
-    let problem = error::problem(error, &exchange.context);
+    let DirectRequest { app, context, path } = direct;
+    let (format, verb, parsed) = sent(direct, body)?;
+    let problem = error::problem(error, &context.errors);
     let refusal = |parsed: Parsed| Refusal {
         kind: error.kind(),
         version: parsed.version.as_deref().and_then(Version::parse),
@@ -35,18 +36,18 @@ pub(crate) async fn form(
         is_partly_saved: error.code() == Some(PARTLY_SAVED),
     };
     let is_ended = error.kind() == ErrorKind::Unauthenticated;
-    let is_action = entity_core::engine::action(app.dispatcher.registry(), path).is_some();
+    let is_action = entity_core::engine::action(direct.registry(), path).is_some();
     let body = match (is_login(path, verb), is_action) {
         (true, _) if comes_back(error) => with(login_form::form(), refusal(parsed)),
         (false, true) if comes_back(error) || (is_ended && app.config.describe_public) => {
             let (path, refusal) = (path.clone(), refusal(parsed));
-            let form = app.dispatcher.read(&exchange.origin, |cx| {
+            let form = app.dispatcher.read(&context.origin, |cx| {
                 Box::pin(async move { Ok(given_back(cx, &path, refusal).await) })
             });
             Body::Action(Box::new(form.await.ok()??))
         }
         (false, false) if comes_back(error) => {
-            let form = empty(app, exchange, path, (verb, &parsed), error).await?;
+            let form = empty(direct, (verb, &parsed), error).await?;
             with(form, refusal(parsed))
         }
         (false, false) if is_ended => with(ended::form(app, path, verb)?, refusal(parsed)),
@@ -55,12 +56,12 @@ pub(crate) async fn form(
     let site = site_of(&body);
     let around = app
         .dispatcher
-        .read(&exchange.origin, |cx| Box::pin(menu::around(cx, site)));
-    let view = view(app, exchange, path, around.await.unwrap_or_default());
+        .read(&context.origin, |cx| Box::pin(menu::around(cx, site)));
+    let view = direct.view(around.await.unwrap_or_default());
     let renderer = app.formats.renderer_for(format.name, &body).ok()?;
     let page = renderer.render(&body, &view).ok()?;
-    let mut response = error::respond_with(error, &exchange.context, page, format.media_type);
-    tell_version(&mut response, error, format);
+    let mut response = error::respond_with(error, &context.errors, page, format.media_type);
+    etag::name_version(response.headers_mut(), error, format);
     Some(response)
 }
 
@@ -88,21 +89,13 @@ fn with(mut form: Form, mut refusal: Refusal) -> Body {
 }
 
 /// What a form said, if a form was sent by somebody who reads pages.
-fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Verb, Parsed)> {
-    let headers = &exchange.parts.headers;
-    let extension = path.format.as_deref();
-    let format = negotiate::format(extension, headers, &app.formats).ok()?;
-    if format.name != "html" || exchange.context.wants_problem {
+fn sent(direct: DirectRequest<'_>, body: &RequestBody) -> Option<(Format, Verb, Parsed)> {
+    let format = direct.format().ok()?;
+    if format.name != "html" || direct.context.errors.wants_problem {
         return None;
     }
-    let method = request::verb(&exchange.parts.method)?;
-    let body = &exchange.body;
-    let with_files = exchange.uploaded.as_ref().and_then(|it| it.form.as_ref());
-    let parsed = match with_files {
-        Some(form) => request::form(form, &app.formats),
-        None => request::body(headers, extension, &path.prefix, body, &app.formats),
-    };
-    let parsed = parsed.ok()?;
+    let method = direct.context.verb?;
+    let parsed = Parsed::of(direct, body).ok()?;
     let verb = parsed.method.unwrap_or(method);
     parsed.input.is_form.then_some((format, verb, parsed))
 }
@@ -134,12 +127,11 @@ fn suggested(parsed: &Parsed) -> Vec<(String, String)> {
 
 /// The form that was sent, as it was before: asked for again, so that whoever may not see it does not.
 async fn empty(
-    app: &App,
-    exchange: &Exchange,
-    path: &DirectPath,
+    direct: DirectRequest<'_>,
     (verb, parsed): (Verb, &Parsed),
     error: &Error,
 ) -> Option<Form> {
+    let DirectRequest { app, context, path } = direct;
     let is_outdated = error.kind() == ErrorKind::PreconditionFailed;
     let words: Vec<&str> = path.segments.iter().map(String::as_str).collect();
     let segments = match (verb, words.as_slice()) {
@@ -157,7 +149,7 @@ async fn empty(
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: true,
-        origin: exchange.origin.clone(),
+        origin: context.origin.clone(),
     };
     match app.dispatcher.dispatch(&request).await.ok()?.body {
         Body::Form(form) => Some(form),

@@ -1,312 +1,176 @@
-//! HTTP → [`entity_core::engine::Request`]: verb, query, body, preconditions.
+//! A request below `/direct`: what its head and its address say, handed on by reference to all that answer it.
 
-use axum::http::{HeaderMap, Method, Uri};
-use entity_core::engine::{Content, Patch};
-use entity_core::format::Formats;
-use entity_core::{Error, ErrorKind, FieldError, Input, Result, Verb, recurrence};
-use serde_json::Value;
+use std::sync::Arc;
 
-use crate::base::media;
+use axum::http::Uri;
+use axum::response::Response;
+use entity_core::engine::DirectPath;
+use entity_core::format::{Format, View};
+use entity_core::reply::{Abilities, Body, Effect, Reply};
+use entity_core::{Error, Registry, Result};
 
-/// A patch by RFC 7396.
-pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
-/// A patch by RFC 6902.
-pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
-/// The field of a form that overrides its method.
-const METHOD_FIELD: &str = "_method";
-/// The field of a form that names the version of the entity that it was filled with.
-const VERSION_FIELD: &str = "_version";
-/// The field of a form that names the zone by whose clock its times are.
-const ZONE_FIELD: &str = "_zone";
-/// The field of a form that carries the session's token; the layer in front has looked at it.
-pub(crate) const TOKEN_FIELD: &str = "sakai_csrf_token";
+use super::respond::{self, Preference, ResponseOptions};
+use super::{etag, said};
+use crate::base::error;
+use crate::web::app::App;
+use crate::web::request_context::RequestContext;
 
-/// The parameter of a query by which a client finds out that it is logged out, whatever its value.
-const VALIDATE_SESSION: &str = "_validateSession";
-
-/// The parameters of a query that say how to answer.
-const ANSWER_PARAMETERS: [&str; 10] = [
-    "_",
-    "_expand",
-    "_fields",
-    "_sessionId",
-    VALIDATE_SESSION,
-    "auto",
-    "envelope",
-    "last-modified",
-    "no-cache",
-    "nocache",
-];
-
-/// A body, taken apart: what it says for the entity, and what it says for the service.
-#[derive(Debug, Default)]
-pub(crate) struct Parsed {
-    /// The fields for the entity.
-    pub(crate) input: Input,
-    /// The method that a form asks for instead of POST.
-    pub(crate) method: Option<Verb>,
-    /// The version that a form was filled with.
-    pub(crate) version: Option<String>,
+/// A request to an address below `/direct`.
+#[derive(Clone, Copy)]
+pub(crate) struct DirectRequest<'a> {
+    /// The service.
+    pub(crate) app: &'a App,
+    /// The request without its body.
+    pub(crate) context: &'a RequestContext,
+    /// Its address.
+    pub(crate) path: &'a DirectPath,
 }
 
-/// Returns whether the client wants to be refused if it is logged out, even where strangers are answered.
-pub(crate) fn demands_session(uri: &Uri) -> bool {
-    let pairs = uri.query().unwrap_or_default().split('&');
-    pairs
-        .filter_map(|it| it.split('=').next())
-        .any(|it| it == VALIDATE_SESSION)
+/// The address of `uri`, behind `/direct`.
+///
+/// # Errors
+/// It is malformed.
+pub(crate) fn parse_path(app: &App, uri: &Uri) -> Result<DirectPath> {
+    DirectPath::parse(behind_mount(uri), |it| app.formats.is_format(it))
 }
 
-/// The verb of a method; HEAD reads.
-pub(crate) fn verb(method: &Method) -> Option<Verb> {
-    match *method {
-        Method::GET | Method::HEAD => Some(Verb::Get),
-        Method::POST => Some(Verb::Post),
-        Method::PUT => Some(Verb::Put),
-        Method::PATCH => Some(Verb::Patch),
-        Method::DELETE => Some(Verb::Delete),
-        _ => None,
+impl<'a> DirectRequest<'a> {
+    /// The types that are registered.
+    pub(super) fn registry(&self) -> &'a Registry {
+        self.app.dispatcher.registry()
+    }
+
+    /// The extension of the address, which names a format.
+    pub(super) fn extension(&self) -> Option<&'a str> {
+        self.path.format.as_deref()
+    }
+
+    /// The format in which to answer, of all there are.
+    ///
+    /// # Errors
+    /// The client accepts none of them.
+    pub(super) fn format(&self) -> Result<Format> {
+        let accept = &self.context.accept;
+        accept.format(self.extension(), &self.app.formats)
+    }
+
+    /// The format in which to answer, of those with the names `offered`.
+    ///
+    /// # Errors
+    /// The client accepts none of them.
+    pub(super) fn format_among(&self, offered: &[&'static str]) -> Result<Format> {
+        let accept = &self.context.accept;
+        accept.format_among(offered, self.extension(), &self.app.formats)
+    }
+
+    /// The facts on which the response depends besides the reply.
+    pub(super) fn options(
+        &self,
+        format: Format,
+        preference: Preference,
+        abilities: Abilities,
+    ) -> ResponseOptions<'a> {
+        ResponseOptions {
+            headers: &self.context.parts.headers,
+            accept: &self.context.accept,
+            now: self.context.errors.now,
+            format,
+            is_named: self.path.format.is_some(),
+            preference,
+            view: self.view(abilities),
+        }
+    }
+
+    /// Answers `body`, which the service itself made, in the format that was asked for.
+    ///
+    /// # Errors
+    /// The client accepts none in which it can be told.
+    pub(super) fn show(&self, body: Body) -> Result<Response> {
+        let format = self.format_among(&self.app.formats.offered(&body))?;
+        let options = self.options(format, Preference::Usual, Abilities::default());
+        let reply = Reply {
+            body,
+            effect: Effect::Read,
+            abilities: Abilities::default(),
+            remarks: Vec::new(),
+        };
+        respond::respond(&reply, &options, &self.app.formats)
+    }
+
+    /// The facts that renderers may know of the request.
+    pub(super) fn view(&self, abilities: Abilities) -> View<'a> {
+        view(self.app, self.context, self.extension(), abilities)
+    }
+
+    /// Answers an error in the format that was asked for; in JSON where that format does not tell errors.
+    pub(super) fn fail(&self, error: &Error) -> Response {
+        fail(self.app, self.context, self.extension(), error)
     }
 }
 
-/// Reads a body that patches: its content type says which kind of patch it is.
-///
-/// # Errors
-/// It is none of the kinds; it is malformed.
-pub(crate) fn patch(headers: &HeaderMap, bytes: &[u8]) -> Result<Input> {
-    let essence = media::essence(headers, bytes)?.unwrap_or_default();
-    let patch = match essence.as_str() {
-        MERGE_PATCH | "application/json" => Patch::merge(entity_formats::parse_json(bytes)?)?,
-        JSON_PATCH => Patch::operations(entity_formats::parse_json(bytes)?)?,
-        _ => {
-            return Err(Error::new(
-                ErrorKind::UnsupportedMediaType,
-                format!("send the patch as {MERGE_PATCH} or {JSON_PATCH}"),
-            ));
-        }
-    };
-    Ok(Input {
-        patch: Some(patch),
-        ..Input::default()
-    })
-}
-
-/// Reads a body by its content type or, without one, by the URL's extension.
-///
-/// # Errors
-/// The type is not read here; the body is malformed; a form asks for a method that it can't have.
-pub(crate) fn body(
-    headers: &HeaderMap,
+/// Answers an error to a request whose address has this extension.
+pub(super) fn fail(
+    app: &App,
+    context: &RequestContext,
     extension: Option<&str>,
-    prefix: &str,
-    bytes: &[u8],
-    formats: &Formats,
-) -> Result<Parsed> {
-    if bytes.is_empty() {
-        return Ok(Parsed::default());
-    }
-    let parser = match media::essence(headers, bytes)? {
-        Some(essence) if essence == MERGE_PATCH || essence == JSON_PATCH => None,
-        Some(essence) => formats.parser(&essence),
-        None => extension.and_then(|it| formats.parser_named(it)),
+    error: &Error,
+) -> Response {
+    let errors = &context.errors;
+    let format = context.accept.format(extension, &app.formats).ok();
+    let format = format.filter(|_| !errors.wants_problem);
+    let Some(renderer) = format.and_then(|it| app.formats.renderer(it.name)) else {
+        return error::respond(error, errors);
     };
-    let input = parser.ok_or_else(media::unsupported)?.parse(bytes)?;
-    match input.is_form {
-        true => taken_apart(input),
-        false => Ok(Parsed {
-            input: input.unwrap_root(prefix),
-            ..Parsed::default()
-        }),
-    }
-}
-
-/// Reads the fields of a form that came with files.
-///
-/// # Errors
-/// They are malformed.
-pub(crate) fn form(bytes: &[u8], formats: &Formats) -> Result<Parsed> {
-    let parser = formats.parser(media::FORM).ok_or_else(media::unsupported)?;
-    taken_apart(parser.parse(bytes)?)
-}
-
-fn taken_apart(mut input: Input) -> Result<Parsed> {
-    let method = take(&mut input, METHOD_FIELD)?
-        .map(|it| method_override(&it))
-        .transpose()?;
-    let version = take(&mut input, VERSION_FIELD)?;
-    take(&mut input, TOKEN_FIELD)?;
-    if let Some(name) = take(&mut input, ZONE_FIELD)? {
-        let zone = recurrence::zone(&name);
-        let unknown = || Error::bad_request("`_zone` must be a time zone such as Europe/Berlin");
-        input.zone = Some(zone.ok_or_else(unknown)?);
-    }
-    Ok(Parsed {
-        input,
-        method,
-        version,
-    })
-}
-
-/// Refuses a write with something in its `query` that belongs into its body, and one without a body that needs one.
-///
-/// # Errors
-/// It is such a write; the error names what the query has.
-pub(crate) fn check_write(
-    verb: Verb,
-    content: Content,
-    query: &[(String, String)],
-    has_body: bool,
-) -> Result<()> {
-    if verb.is_safe() {
-        return Ok(());
-    }
-    let mut misplaced = query.iter().filter(|(name, _)| match content {
-        Content::Fields => !is_about_the_answer(name),
-        Content::Nothing | Content::Arguments => name == METHOD_FIELD,
-    });
-    let errors: Vec<_> = misplaced.by_ref().map(|it| in_query(&it.0)).collect();
-    if !errors.is_empty() {
-        return Err(Error::fields(errors));
-    }
-    match content == Content::Fields && !has_body {
-        true => Err(Error::bad_request(
-            "the request must have a body with the fields to write",
-        )),
-        false => Ok(()),
-    }
-}
-
-fn in_query(name: &str) -> FieldError {
-    let message = match name {
-        METHOD_FIELD => "counts in the body of a form only",
-        _ => "is in the query: send it in the body",
+    let problem = error::problem(error, errors);
+    let view = view(app, context, extension, Abilities::default());
+    let mut response = match renderer.render_problem(&problem, &view) {
+        Some(bytes) => error::respond_with(error, errors, bytes, renderer.format().media_type),
+        None => error::respond(error, errors),
     };
-    FieldError {
-        name: name.to_owned(),
-        message: message.to_owned(),
+    etag::name_version(response.headers_mut(), error, renderer.format());
+    response
+}
+
+/// The facts that renderers may know of a request, whose address has this extension.
+pub(crate) fn view<'a>(
+    app: &'a App,
+    context: &'a RequestContext,
+    extension: Option<&str>,
+    abilities: Abilities,
+) -> View<'a> {
+    let mounted = behind_mount(&context.parts.uri);
+    let suffix = extension.map_or(0, |it| it.len() + 1);
+    let without_format = mounted
+        .len()
+        .checked_sub(suffix)
+        .and_then(|end| mounted.get(..end))
+        .unwrap_or(mounted);
+    let session: Option<&Arc<_>> = context.session.as_ref();
+    let account = context.origin.caller.user.as_ref();
+    let registry = app.dispatcher.registry();
+    let said = said::sentence(&context.parts.headers, registry);
+    View {
+        base_url: &context.base_url,
+        path: without_format,
+        query: context.parts.uri.query().unwrap_or_default(),
+        now: context.errors.now,
+        own_address: None,
+        abilities: Abilities { said, ..abilities },
+        formats: &app.formats,
+        registry,
+        absolute: entity_providers::base::html::absolute,
+        user: session
+            .map(|it| it.display_name())
+            .or(account.map(|it| it.eid.as_str())),
+        csrf_token: session.map(|it| it.csrf_token()),
+        most_bytes: context.answer_bytes.unwrap_or(app.config.answer_bytes.0),
     }
 }
 
-/// Returns whether a parameter of a query says how to answer, and nothing of what to write.
-fn is_about_the_answer(name: &str) -> bool {
-    ANSWER_PARAMETERS.contains(&name)
-}
-
-/// A query without the pairs that say nothing, encoded; `None` if it has no such pairs. A browser sends
-/// all fields of a form, those in which nobody wrote anything too. A cursor without a value begins a walk.
-pub(crate) fn tidy(query: &[(String, String)]) -> Option<String> {
-    let (said, empty): (Vec<_>, Vec<_>) = query
-        .iter()
-        .partition(|(name, value)| !value.is_empty() || name == "_cursor");
-    (!empty.is_empty())
-        .then(|| entity_formats::write_pairs(said.iter().map(|(name, value)| (&**name, &**value))))
-}
-
-/// The pairs of a body that is a form; none if there is no body.
-///
-/// # Errors
-/// It is no form, or a malformed one.
-pub(crate) fn form_pairs(headers: &HeaderMap, bytes: &[u8]) -> Result<Vec<(String, String)>> {
-    match media::essence(headers, bytes)?.as_deref() {
-        _ if bytes.is_empty() => Ok(Vec::new()),
-        Some(media::FORM) => entity_formats::parse_pairs(bytes),
-        _ => Err(media::unsupported()),
-    }
-}
-
-fn take(input: &mut Input, name: &str) -> Result<Option<String>> {
-    match input.fields.shift_remove(name) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Error::field(name, "is given more than once")),
-    }
-}
-
-fn method_override(text: &str) -> Result<Verb> {
-    match text.trim().to_ascii_uppercase().as_str() {
-        "PUT" => Ok(Verb::Put),
-        "DELETE" => Ok(Verb::Delete),
-        "POST" => Ok(Verb::Post),
-        _ => Err(Error::field(METHOD_FIELD, "must be PUT or DELETE")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::http::HeaderValue;
-    use axum::http::header::CONTENT_TYPE;
-    use serde_json::json;
-
-    use super::*;
-
-    fn parse(
-        content_type: Option<&'static str>,
-        extension: Option<&str>,
-        bytes: &str,
-    ) -> Result<Parsed> {
-        let headers = content_type
-            .map(|it| (CONTENT_TYPE, HeaderValue::from_static(it)))
-            .into_iter()
-            .collect();
-        body(
-            &headers,
-            extension,
-            "note",
-            bytes.as_bytes(),
-            &entity_formats::standard().unwrap(),
-        )
-    }
-
-    #[test]
-    fn the_content_type_picks_the_parser_then_the_extension() {
-        let expected = json!({"title": "x"});
-        for (content_type, extension, bytes) in [
-            (Some("application/json"), None, r#"{"title":"x"}"#),
-            (
-                Some("application/json; charset=UTF-8"),
-                Some("xml"),
-                r#"{"note":{"title":"x"}}"#,
-            ),
-            (Some("application/vnd.api+json"), None, r#"{"title":"x"}"#),
-            (
-                Some("application/x-www-form-urlencoded"),
-                Some("json"),
-                "title=x",
-            ),
-            (Some("text/xml"), None, "<note><title>x</title></note>"),
-            (None, Some("json"), r#"{"title":"x"}"#),
-        ] {
-            let parsed = parse(content_type, extension, bytes).unwrap();
-            assert_eq!(
-                Value::Object(parsed.input.fields),
-                expected,
-                "{content_type:?} {extension:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn other_types_are_refused() {
-        for content_type in [Some("text/plain"), None, Some("multipart/form-data")] {
-            let error = parse(content_type, None, "{}").unwrap_err();
-            assert_eq!(
-                error.kind(),
-                ErrorKind::UnsupportedMediaType,
-                "{content_type:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_form_may_override_its_method_and_carry_a_token_and_a_version() {
-        let form = Some("application/x-www-form-urlencoded");
-        let fields = "_method=DELETE&_version=ff&sakai_csrf_token=t&title=x";
-        let parsed = parse(form, None, fields).unwrap();
-        assert_eq!(parsed.method, Some(Verb::Delete));
-        assert_eq!(parsed.version.as_deref(), Some("ff"));
-        assert_eq!(Value::Object(parsed.input.fields), json!({"title": "x"}));
-        assert!(parse(form, None, "_method=TRACE").is_err());
-        assert!(parse(form, None, "_method=PUT&_method=DELETE").is_err());
-        assert!(parse(form, None, "_version=1&_version=2").is_err());
+fn behind_mount(uri: &Uri) -> &str {
+    let path = uri.path();
+    match path.strip_prefix("/direct").unwrap_or(path) {
+        "/" => "",
+        behind => behind,
     }
 }

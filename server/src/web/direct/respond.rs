@@ -11,10 +11,10 @@ use entity_core::{Error, Reference, Result, Version, encode_segment};
 
 use super::etag;
 use super::validators::{Validators, digest, is_data};
+use crate::base::accept::Accept;
 use crate::base::error;
 use crate::base::mount::PORTAL;
-use crate::base::no_store;
-use crate::web::coding::data::Secret;
+use crate::base::no_store::{self, Secret};
 
 const LEFT_OUT: HeaderName = HeaderName::from_static("x-left-out");
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
@@ -41,9 +41,10 @@ pub(crate) enum Preference {
     Page,
 }
 
-/// What the answer depends on besides the reply.
-pub(crate) struct Asked<'a> {
+/// The facts on which the response depends besides the reply.
+pub(crate) struct ResponseOptions<'a> {
     pub(crate) headers: &'a HeaderMap,
+    pub(crate) accept: &'a Accept,
     pub(crate) now: DateTime<Utc>,
     pub(crate) format: Format,
     /// True if the address names the format.
@@ -56,18 +57,22 @@ pub(crate) struct Asked<'a> {
 ///
 /// # Errors
 /// The format can't express the reply, or rendering failed.
-pub(crate) fn respond(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
-    let base = asked.view.base_url;
-    if is_told_once(reply) && asked.preference != Preference::Minimal {
-        return tell_once(reply, asked, formats);
+pub(crate) fn respond(
+    reply: &Reply,
+    options: &ResponseOptions<'_>,
+    formats: &Formats,
+) -> Result<Response> {
+    let base = options.view.base_url;
+    if is_told_once(reply) && options.preference != Preference::Minimal {
+        return tell_once(reply, options, formats);
     }
     if let Body::Bytes(bytes) = &reply.body
-        && asked.preference != Preference::Minimal
+        && options.preference != Preference::Minimal
     {
-        return super::bytes::respond(bytes, reply, asked);
+        return super::bytes::respond(bytes, reply, options);
     }
-    match (&reply.effect, asked.preference) {
-        (Effect::Read, _) => represent(reply, asked, formats),
+    match (&reply.effect, options.preference) {
+        (Effect::Read, _) => represent(reply, options, formats),
         (
             Effect::Created(reference) | Effect::Updated(reference) | Effect::Acted(reference),
             Preference::Page,
@@ -83,18 +88,19 @@ pub(crate) fn respond(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Re
                     StatusCode::CREATED,
                     reference.id.clone().unwrap_or_default(),
                 ),
-                _ => represent(reply, asked, formats)?,
+                _ => represent(reply, options, formats)?,
             };
             *response.status_mut() = StatusCode::CREATED;
             name(response.headers_mut(), base, reference);
             Ok(response)
         }
         (Effect::Updated(_), Preference::Representation) | (Effect::Acted(_), _) => {
-            represent(reply, asked, formats)
+            represent(reply, options, formats)
         }
         (Effect::Updated(_), _) => {
             let mut response = empty(StatusCode::NO_CONTENT);
-            let tag = version(&reply.body, asked.format).map(|it| etag::tag(it, asked.format.name));
+            let tag =
+                version(&reply.body, options.format).map(|it| etag::tag(it, options.format.name));
             set(response.headers_mut(), ETAG, tag.as_deref());
             Ok(response)
         }
@@ -108,24 +114,24 @@ fn is_told_once(reply: &Reply) -> bool {
 }
 
 /// Such an answer is no redirection and no bare id, and nothing keeps it.
-fn tell_once(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
-    let mut response = represent(reply, asked, formats)?;
+fn tell_once(reply: &Reply, options: &ResponseOptions<'_>, formats: &Formats) -> Result<Response> {
+    let mut response = represent(reply, options, formats)?;
     if let Effect::Created(reference) = &reply.effect {
-        name(response.headers_mut(), asked.view.base_url, reference);
+        name(response.headers_mut(), options.view.base_url, reference);
     }
     no_store::demand(response.headers_mut());
     Ok(response)
 }
 
 /// The body in the format that was asked for, or the news that the client already has it.
-fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
-    if matches!(reply.body, Body::Empty) && !is_shown_empty(reply, asked) {
+fn represent(reply: &Reply, options: &ResponseOptions<'_>, formats: &Formats) -> Result<Response> {
+    if matches!(reply.body, Body::Empty) && !is_shown_empty(reply, options) {
         return Ok(empty(error::done(&reply.effect, false)));
     }
-    let renderer = formats.renderer_for(asked.format.name, &reply.body)?;
+    let renderer = formats.renderer_for(options.format.name, &reply.body)?;
     match &reply.body {
-        Body::Collection(list) => represent_list(reply, list, asked, renderer),
-        _ => written(reply, asked, renderer),
+        Body::Collection(list) => represent_list(reply, list, options, renderer),
+        _ => written(reply, options, renderer),
     }
 }
 
@@ -133,11 +139,11 @@ fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
 fn represent_list(
     reply: &Reply,
     list: &Collection,
-    asked: &Asked<'_>,
+    options: &ResponseOptions<'_>,
     renderer: &dyn Renderer,
 ) -> Result<Response> {
     let mut count = list.items.len();
-    let mut done = written(reply, asked, renderer);
+    let mut done = written(reply, options, renderer);
     // Each time at least one entity less: one alone is always written.
     while let Some(fitting) = done.as_ref().err().and_then(Error::fitting) {
         count = fitting.min(count.saturating_sub(1)).max(1);
@@ -147,7 +153,7 @@ fn represent_list(
             abilities: reply.abilities.clone(),
             remarks: Vec::new(),
         };
-        done = written(&part, asked, renderer);
+        done = written(&part, options, renderer);
     }
     done
 }
@@ -168,22 +174,26 @@ fn check_list(body: &Body, written: usize, most: usize) -> Result<()> {
 }
 
 /// The body as `renderer` writes it, or the news that the client already has it.
-fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<Response> {
+fn written(
+    reply: &Reply,
+    options: &ResponseOptions<'_>,
+    renderer: &dyn Renderer,
+) -> Result<Response> {
     let format = renderer.format();
     let known = version(&reply.body, format).map(Some);
-    let known = known.map(|it| Validators::of(asked.now, reply, format, it));
+    let known = known.map(|it| Validators::of(options.now, reply, format, it));
     if let Some(known) = &known
-        && let Some(response) = known.not_modified(&reply.effect, asked.headers)?
+        && let Some(response) = known.not_modified(&reply.effect, options.headers)?
     {
         return Ok(response);
     }
-    let bytes = renderer.render(&reply.body, &asked.view)?;
-    check_list(&reply.body, bytes.len(), asked.view.most_bytes)?;
+    let bytes = renderer.render(&reply.body, &options.view)?;
+    check_list(&reply.body, bytes.len(), options.view.most_bytes)?;
     let validators = if let Some(known) = known {
         known
     } else {
-        let found = Validators::of(asked.now, reply, format, Some(digest(&bytes)));
-        if let Some(response) = found.not_modified(&reply.effect, asked.headers)? {
+        let found = Validators::of(options.now, reply, format, Some(digest(&bytes)));
+        if let Some(response) = found.not_modified(&reply.effect, options.headers)? {
             return Ok(response);
         }
         found
@@ -196,9 +206,9 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type));
     validators.tell(headers);
-    name_entity(headers, &reply.body, asked);
+    name_entity(headers, &reply.body, options);
     if let Body::Collection(collection) = &reply.body {
-        let links = entity_formats::paging_links(collection, &asked.view, asked.extension());
+        let links = entity_formats::paging_links(collection, &options.view, options.extension());
         let links: Vec<_> = links
             .iter()
             .map(|(rel, url)| format!("<{url}>; rel=\"{rel}\""))
@@ -218,11 +228,11 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
 
 /// Returns whether people are shown a page that says no more than that all is well: a browser that is answered
 /// with no page stays where it is, as if nothing had happened.
-fn is_shown_empty(reply: &Reply, asked: &Asked<'_>) -> bool {
-    asked.format.name == "html" && reply.effect == Effect::Read
+fn is_shown_empty(reply: &Reply, options: &ResponseOptions<'_>) -> bool {
+    options.format.name == "html" && reply.effect == Effect::Read
 }
 
-impl Asked<'_> {
+impl ResponseOptions<'_> {
     /// The extension that links of this answer need to lead to the same format: that of the address, and none for the
     /// default.
     fn extension(&self) -> Option<&'static str> {
@@ -269,14 +279,14 @@ pub(crate) fn see_start(response: &mut Response, base: &str) {
 }
 
 /// Names what an entity or a list is, and in which format, as existing clients expect it.
-fn name_entity(headers: &mut HeaderMap, body: &Body, asked: &Asked<'_>) {
+fn name_entity(headers: &mut HeaderMap, body: &Body, options: &ResponseOptions<'_>) {
     let reference = match body {
         Body::Entity(item) => item.reference(),
         Body::Collection(list) => Reference::collection(list.prefix),
         _ => return,
     };
-    let format = asked.format.name;
-    let url = format!("{}.{format}", asked.view.path);
+    let format = options.format.name;
+    let url = format!("{}.{format}", options.view.path);
     for (name, value) in [
         (ENTITY_PREFIX, reference.prefix.as_str()),
         (ENTITY_REFERENCE_OF, &reference.path()),

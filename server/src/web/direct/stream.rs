@@ -13,10 +13,10 @@ use futures::{StreamExt as _, stream};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::bytes::{disposition, media_type};
-use super::{negotiate, respond};
+use super::respond;
 use crate::web::answers::Streamed;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use crate::web::request_context::RequestContext;
 
 /// When a client may try again that finds others being sent, in seconds.
 const RETRY_AFTER: u32 = 10;
@@ -33,15 +33,19 @@ pub(super) enum Begun {
 ///
 /// # Errors
 /// Returns an error if the piece can't be made, if others are being sent, or if a long answer is part of a batch.
-pub(super) async fn begin(app: &App, exchange: &Exchange, streaming: &Streaming) -> Result<Begun> {
-    if !negotiate::accepts(&exchange.parts.headers, &streaming.media_type) {
+pub(super) async fn begin(
+    app: &App,
+    context: &RequestContext,
+    streaming: &Streaming,
+) -> Result<Begun> {
+    if !context.accept.allows(&streaming.media_type) {
         return Err(Error::not_acceptable(&[&streaming.media_type]));
     }
     let pieces = streaming.take();
     let pieces = pieces.ok_or_else(|| Error::internal("an answer is streamed twice"))?;
     let source = Source {
         dispatcher: app.dispatcher.clone(),
-        origin: exchange.origin.clone(),
+        origin: context.origin.clone(),
         pieces,
         place: None,
     };
@@ -55,7 +59,7 @@ pub(super) async fn begin(app: &App, exchange: &Exchange, streaming: &Streaming)
         let bytes = first.bytes;
         return Ok(Begun::Whole(Bytes { bytes, ..head }));
     }
-    if exchange.is_part {
+    if context.is_part {
         return Err(Error::bad_request(
             "so long an answer can't be part of a batch: ask for it alone",
         ));
@@ -65,7 +69,7 @@ pub(super) async fn begin(app: &App, exchange: &Exchange, streaming: &Streaming)
         let message = "too many long answers are being sent: try again";
         Error::unavailable(message, RETRY_AFTER).with_source(full)
     })?);
-    let body = match exchange.parts.method == Method::HEAD {
+    let body = match context.parts.method == Method::HEAD {
         true => Body::empty(),
         false => source.into_body(first.bytes),
     };

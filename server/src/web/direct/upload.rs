@@ -19,24 +19,16 @@ use entity_core::{Error, ErrorKind, Input, Preconditions, Result, Verb};
 use futures::{Stream, stream};
 use http_body_util::BodyExt as _;
 
-use super::{parse_path, request};
+use super::request::{DirectRequest, parse_path};
 use crate::base::media;
 use crate::operate::retention;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use crate::web::request_body::{RequestBody, Uploaded};
+use crate::web::request_context::verb;
 
 use pace::Pace;
 
 pub(crate) use underway::Underway;
-
-/// What came of a body with files.
-#[derive(Debug, Default)]
-pub(crate) struct Uploaded {
-    /// The fields of the form, in the encoding of a form without files.
-    pub(crate) form: Option<Vec<u8>>,
-    /// The files, which are stored.
-    pub(crate) files: Vec<Upload>,
-}
 
 /// Returns whether the request with this head brings files.
 pub(crate) fn is_asked(app: &App, parts: &Parts) -> bool {
@@ -44,7 +36,7 @@ pub(crate) fn is_asked(app: &App, parts: &Parts) -> bool {
     if parts.method.is_safe() || !is_direct(&parts.uri) {
         return false;
     }
-    let Some(sent) = request::verb(&parts.method) else {
+    let Some(sent) = verb(&parts.method) else {
         return false;
     };
     let path = parse_path(app, &parts.uri);
@@ -81,81 +73,81 @@ struct Source {
     pace: Pace,
 }
 
-/// Reads the body of `exchange` into the store.
+/// Reads the body into the store.
 ///
 /// # Errors
 /// Returns an error if the caller may not send it, it is too large or malformed, it does not come fast enough, or it
 /// can't be stored.
 pub(super) async fn receive(
-    app: &App,
-    exchange: &mut Exchange,
-    path: &DirectPath,
+    direct: DirectRequest<'_>,
+    body: &mut RequestBody,
     sent: Verb,
     reception: Reception,
 ) -> Result<()> {
-    let Some(body) = exchange.take_body() else {
+    let DirectRequest { app, context, .. } = direct;
+    let Some(unread) = body.take() else {
         return Err(Error::internal("the body of an upload is read twice"));
     };
-    let place = match &exchange.admitted {
+    let place = match &body.admitted {
         Some(admitted) => Some(admitted.enter_upload(&app.admission).await?),
         None => None,
     };
-    let headers = &exchange.parts.headers;
+    let headers = &context.parts.headers;
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|it| it.to_str().ok()?.parse().ok());
     let receiver = Receiver {
         app,
-        request: without_body(exchange, path, sent)?,
+        request: without_body(direct, sent)?,
         reception,
         most: app.config.files_size.in_bytes(),
         announced,
     };
     let source = Source {
-        body,
+        body: unread,
         pace: Pace::new(app.config.body_timeout, app.config.upload_rate.in_bytes()),
     };
-    let deadline = exchange.deadline.clone();
-    if let Some(deadline) = &deadline {
+    let deadline = context.deadline.as_ref();
+    if let Some(deadline) = deadline {
         deadline.suspend();
     }
-    let (form, files) = if let Some(boundary) = media::boundary(&exchange.parts.headers) {
-        let token = exchange.owed_token.as_deref();
+    let (form, files) = if let Some(boundary) = media::boundary(headers) {
+        let token = body.owed_token.as_deref();
         form::receive(receiver, source, boundary, token).await
     } else {
-        let name = named(&exchange.parts);
+        let name = named(&context.parts);
         (None, receiver.receive_whole(source, name).await)
     };
     let rest = app.config.request_deadline;
-    if let Some(deadline) = &deadline {
+    if let Some(deadline) = deadline {
         deadline.resume(rest);
     }
-    exchange.body = form.clone().unwrap_or_default().into();
+    body.bytes = form.clone().unwrap_or_default().into();
     drop(place);
     // What was typed is given back if the files are refused.
-    let uploaded = exchange.uploaded.insert(Uploaded {
+    let uploaded = body.uploaded.insert(Uploaded {
         form,
         files: Vec::new(),
     });
-    if let Some(admitted) = &mut exchange.admitted {
+    if let Some(admitted) = &mut body.admitted {
         admitted.begin().await?;
     }
     uploaded.files = files?;
-    exchange.owed_token = None;
+    body.owed_token = None;
     Ok(())
 }
 
-/// The request of `exchange` as far as its head tells it.
-fn without_body(exchange: &Exchange, path: &DirectPath, verb: Verb) -> Result<Request> {
+/// The request as far as its head tells it.
+fn without_body(direct: DirectRequest<'_>, verb: Verb) -> Result<Request> {
     Ok(Request {
-        path: path.clone(),
+        path: direct.path.clone(),
         verb,
-        query: exchange.query()?,
+        query: direct.context.query()?,
         input: Input::default(),
         preconditions: Preconditions::default(),
         is_dry_run: true,
         wants_abilities: false,
-        origin: exchange.origin.clone(),
+        origin: direct.context.origin.clone(),
     })
 }
 

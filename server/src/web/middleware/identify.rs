@@ -17,7 +17,7 @@ use crate::base::address::{self, Arrived};
 use crate::base::config::Config;
 use crate::guard::auth::Evidence;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use crate::web::request_context::RequestContext;
 
 /// The header with what only the proxy knows.
 const SECRET: HeaderName = HeaderName::from_static("x-proxy-secret");
@@ -46,12 +46,12 @@ fn proxy<'a>(
 ///
 /// # Errors
 /// The evidence is malformed or wrong, or a proxy names somebody else than the session.
-pub(crate) async fn believe(app: &App, exchange: &mut Exchange) -> Result<()> {
+pub(crate) async fn believe(app: &App, context: &mut RequestContext) -> Result<()> {
     if !(app.config.auth_basic || app.config.auth_trusted_header.is_some()) {
         return Ok(());
     }
-    if let Some(user) = &exchange.origin.caller.user {
-        return match named_by_proxy(app, exchange)? {
+    if let Some(user) = &context.origin.caller.user {
+        return match named_by_proxy(app, context)? {
             Some(Evidence::Trusted { username, .. })
                 if !username.eq_ignore_ascii_case(&user.eid) =>
             {
@@ -64,10 +64,10 @@ pub(crate) async fn believe(app: &App, exchange: &mut Exchange) -> Result<()> {
             _ => Ok(()),
         };
     }
-    let Some(evidence) = evidence(app, exchange)? else {
+    let Some(evidence) = evidence(app, context)? else {
         return Ok(());
     };
-    let user = Box::pin(app.login.authenticate(&evidence, &exchange.origin)).await;
+    let user = Box::pin(app.login.authenticate(&evidence, &context.origin)).await;
     let user = user.map_err(|error| match (&evidence, error.kind()) {
         (Evidence::Trusted { username, .. }, ErrorKind::Unauthenticated) => Error::new(
             ErrorKind::Unauthenticated,
@@ -76,29 +76,29 @@ pub(crate) async fn believe(app: &App, exchange: &mut Exchange) -> Result<()> {
         .with_source(error),
         _ => error,
     })?;
-    exchange.origin.caller = Caller::user(user.id, user.eid);
+    context.origin.caller = Caller::user(user.id, user.eid);
     Ok(())
 }
 
 /// Returns whom a trusted proxy names.
-fn named_by_proxy(app: &App, exchange: &Exchange) -> Result<Option<Evidence>> {
-    let headers = &exchange.parts.headers;
-    let Some((name, peer)) = proxy(&app.config, headers, &exchange.arrived) else {
+fn named_by_proxy(app: &App, context: &RequestContext) -> Result<Option<Evidence>> {
+    let headers = &context.parts.headers;
+    let Some((name, peer)) = proxy(&app.config, headers, &context.arrived) else {
         return Ok(None);
     };
     let username = only(headers, name)?;
     Ok(username.map(|username| Evidence::Trusted { username, peer }))
 }
 
-fn evidence(app: &App, exchange: &Exchange) -> Result<Option<Evidence>> {
-    let trusted = named_by_proxy(app, exchange)?;
+fn evidence(app: &App, context: &RequestContext) -> Result<Option<Evidence>> {
+    let trusted = named_by_proxy(app, context)?;
     if trusted.is_some() {
         return Ok(trusted);
     }
     // A password in every request must not cross the network in the clear.
-    let is_private = exchange.arrived.is_secure || address::is_local(&exchange.parts, &app.config);
+    let is_private = context.arrived.is_secure || address::is_local(&context.parts, &app.config);
     match app.config.auth_basic && is_private {
-        true => basic(&exchange.parts.headers),
+        true => basic(&context.parts.headers),
         false => Ok(None),
     }
 }

@@ -25,8 +25,8 @@ use crate::guard::audit::AuditRow;
 use crate::web::app::App;
 use crate::web::direct::Runner;
 use crate::web::direct::idempotency::Key;
-use crate::web::direct::prefer::Preferences;
-use crate::web::exchange::Exchange;
+use crate::web::prefer::Preferences;
+use crate::web::request_context::RequestContext;
 
 /// How often an atomic batch that lost a race is run, at most.
 const TRIES: u32 = 4;
@@ -83,15 +83,15 @@ impl Operations {
     ///
     /// # Errors
     /// It is no list of operations; there are too many; a path leads elsewhere; an id is given twice.
-    pub(super) fn read(exchange: &Exchange, is_xml: bool) -> Result<Self> {
-        let essence = media::essence(&exchange.parts.headers, &exchange.body)?;
+    pub(super) fn read(context: &RequestContext, body: &[u8], is_xml: bool) -> Result<Self> {
+        let essence = media::essence(&context.parts.headers, body)?;
         if essence.is_some_and(|it| it != media::JSON) {
             return Err(Error::new(
                 ErrorKind::UnsupportedMediaType,
                 "send the operations as application/json",
             ));
         }
-        let body = entity_formats::parse_json(&exchange.body)?;
+        let body = entity_formats::parse_json(body)?;
         if body.get("operations").is_none() {
             return Err(Error::bad_request(
                 "list the references in `_refs`, or send an object with `operations`",
@@ -134,7 +134,7 @@ impl Operations {
     pub(super) async fn run(
         &self,
         app: &App,
-        outer: &Exchange,
+        outer: &RequestContext,
         key: Option<&Key>,
     ) -> Result<Response> {
         if self.atomic {
@@ -148,7 +148,7 @@ impl Operations {
 
     fn answer(
         &self,
-        outer: &Exchange,
+        outer: &RequestContext,
         addresses: &[Option<String>],
         outcomes: &[Outcome],
     ) -> Result<Response> {
@@ -167,7 +167,7 @@ impl Operations {
     async fn run_apart(
         &self,
         app: &App,
-        outer: &Exchange,
+        outer: &RequestContext,
         key: Option<&Key>,
     ) -> Result<(Vec<Option<String>>, Vec<Outcome>)> {
         let (mut results, mut room) = (Results::new(), Room::of(app, self.is_xml));
@@ -193,7 +193,12 @@ impl Operations {
         Ok((addresses, outcomes))
     }
 
-    async fn run_atomic(&self, app: &App, outer: &Exchange, key: Option<&Key>) -> Result<Response> {
+    async fn run_atomic(
+        &self,
+        app: &App,
+        outer: &RequestContext,
+        key: Option<&Key>,
+    ) -> Result<Response> {
         let preparations = self.prepare(app, outer).await?;
         let mut tries = 1;
         loop {
@@ -206,7 +211,7 @@ impl Operations {
 
     /// What is done at the edge for each operation. What an operation says of those before it, by the ids that they make,
     /// is not known then: something stands in its place.
-    async fn prepare(&self, app: &App, outer: &Exchange) -> Result<Vec<Preparation>> {
+    async fn prepare(&self, app: &App, outer: &RequestContext) -> Result<Vec<Preparation>> {
         let mut preparations = Vec::with_capacity(self.operations.len());
         let mut results = Results::new();
         for (index, operation) in self.operations.iter().enumerate() {
@@ -228,7 +233,7 @@ impl Operations {
     async fn try_atomic(
         &self,
         app: &App,
-        outer: &Exchange,
+        outer: &RequestContext,
         key: Option<&Key>,
         preparations: &[Preparation],
     ) -> Result<Response> {
@@ -248,7 +253,7 @@ impl Operations {
     async fn run_together(
         &self,
         app: &App,
-        outer: &Exchange,
+        outer: &RequestContext,
         key: Option<&Key>,
         preparations: &[Preparation],
         rows: &mut Vec<AuditRow>,
@@ -369,7 +374,7 @@ impl Operation {
     fn prepare(
         &self,
         app: &App,
-        outer: &Exchange,
+        outer: &RequestContext,
         results: &Results<'_>,
         is_xml: bool,
     ) -> Result<(String, Part)> {
@@ -438,7 +443,7 @@ impl Operation {
 }
 
 /// Returns what `sent` comes to. It is dropped as soon as nobody waits for the batch any more.
-async fn while_awaited(outer: &Exchange, sent: impl Future<Output = Response>) -> Response {
+async fn while_awaited(outer: &RequestContext, sent: impl Future<Output = Response>) -> Response {
     let done = outer.abandoned.run_until_cancelled(sent).await;
     done.unwrap_or_else(|| outer.fail(&nobody_waits()))
 }
@@ -448,7 +453,7 @@ async fn while_awaited(outer: &Exchange, sent: impl Future<Output = Response>) -
 ///
 /// # Errors
 /// Nobody does.
-fn demand_awaited(outer: &Exchange) -> Result<()> {
+fn demand_awaited(outer: &RequestContext) -> Result<()> {
     match outer.abandoned.is_cancelled() {
         true => Err(nobody_waits()),
         false => Ok(()),

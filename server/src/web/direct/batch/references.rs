@@ -16,8 +16,9 @@ use crate::base::media;
 use crate::guard::admission::Units;
 use crate::guard::admission::rate::MAX_PARTS;
 use crate::web::app::App;
+use crate::web::direct::body::form_pairs;
 use crate::web::direct::idempotency::Key;
-use crate::web::exchange::Exchange;
+use crate::web::request_context::RequestContext;
 
 /// The parameter that says between what the references in `_refs` stand.
 const SEPARATOR: &str = "separator";
@@ -48,15 +49,15 @@ impl References {
     /// # Errors
     /// There are no references, or too many; one of them leads elsewhere.
     pub(super) fn read(
-        app: &App,
-        exchange: &Exchange,
+        (app, context): (&App, &RequestContext),
+        body: &[u8],
         query: &Pairs,
         verb: Verb,
         is_xml: bool,
     ) -> Result<Self> {
         let takes_body = matches!(verb, Verb::Post | Verb::Put);
         let sent = match takes_body {
-            true => super::super::request::form_pairs(&exchange.parts.headers, &exchange.body)?,
+            true => form_pairs(&context.parts.headers, body)?,
             false => Vec::new(),
         };
         let all: Vec<_> = query.iter().chain(&sent).collect();
@@ -89,7 +90,7 @@ impl References {
         }
         Ok(Self {
             parts,
-            method: exchange.parts.method.clone(),
+            method: context.parts.method.clone(),
             is_xml,
         })
     }
@@ -116,7 +117,7 @@ impl References {
     pub(super) async fn run(
         &self,
         app: &App,
-        outer: &Exchange,
+        outer: &RequestContext,
         key: Option<&Key>,
     ) -> Result<Response> {
         let mut outcomes = Vec::with_capacity(self.parts.len());
@@ -131,7 +132,7 @@ impl References {
             .aside(&outer.origin, || self.answer(outer, &outcomes))
     }
 
-    fn answer(&self, outer: &Exchange, outcomes: &[Outcome]) -> Result<Response> {
+    fn answer(&self, outer: &RequestContext, outcomes: &[Outcome]) -> Result<Response> {
         let base_url = &outer.base_url;
         let results: Vec<_> = self
             .parts

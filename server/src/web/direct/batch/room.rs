@@ -6,7 +6,7 @@ use entity_core::{Error, Result};
 use super::Part;
 use super::result::Outcome;
 use crate::web::app::App;
-use crate::web::exchange::Exchange;
+use crate::web::request_context::RequestContext;
 
 /// About what a result takes besides its body: its address, its status and its headers.
 pub(super) const FRAME: usize = 512;
@@ -53,7 +53,7 @@ impl Room {
 /// out; what wrote something is told, because it is done.
 pub(super) async fn fill(
     room: &mut Room,
-    outer: &Exchange,
+    outer: &RequestContext,
     part: Result<Part>,
     send: impl AsyncFnOnce(Part) -> axum::response::Response,
 ) -> Result<Outcome> {

@@ -13,10 +13,10 @@ use futures::stream::BoxStream;
 use multer::{Field, Multipart};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::super::body::parse_form;
 use super::underway::Counted;
 use super::{Receiver, Source, keep, too_large};
-use crate::web::direct::request::TOKEN_FIELD;
-use crate::web::middleware::csrf;
+use crate::guard::csrf;
 
 /// Most bytes that are handed to the parser at once.
 const PIECE: usize = 16 << 10;
@@ -132,7 +132,7 @@ impl Reading {
         }
         let value = String::from_utf8(value)
             .map_err(|error| Error::field(&*name, "must be text in UTF-8").with_source(error))?;
-        if name == TOKEN_FIELD
+        if name == csrf::TOKEN_FIELD
             && self
                 .token
                 .as_ref()
@@ -227,7 +227,7 @@ impl Reading {
     /// The fields that have come by now.
     fn input(&self, receiver: &Receiver<'_>) -> Result<Input> {
         let formats = &receiver.app.formats;
-        Ok(crate::web::direct::request::form(&self.form, formats)?.input)
+        Ok(parse_form(&self.form, formats)?.input)
     }
 
     fn refuse_without_token(&self) -> Result<()> {

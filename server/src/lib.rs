@@ -52,6 +52,7 @@ pub mod guard {
 /// Work beside the requests: storage, files, events to come, retention, webhooks.
 pub mod operate {
     pub mod archive;
+    pub(crate) mod background;
     pub mod files;
     pub(crate) mod follower;
     pub(crate) mod idempotency;
@@ -59,11 +60,13 @@ pub mod operate {
     pub(crate) mod journal;
     pub mod migration;
     pub mod node;
+    pub(crate) mod position;
     pub(crate) mod presence;
     pub mod production;
     pub(crate) mod retention;
     pub mod storage;
     pub(crate) mod told;
+    pub(crate) mod trusted_clock;
     pub(crate) mod watch;
     pub(crate) mod webhooks;
 }

@@ -10,22 +10,21 @@ use std::marker::PhantomData;
 use std::sync::Weak;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use chrono::DateTime;
 use entity_core::db;
 use entity_core::engine::{Event, Origin};
 use entity_core::{Context, Error, Notice, Result};
 use entity_providers::people::site::activity;
 use entity_providers::talk::notification;
-use sea_orm::{ConnectionTrait as _, DbBackend, DbErr};
-use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
+use sea_orm::{ConnectionTrait as _, DbBackend};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::base::supervise::Task;
 use crate::base::telemetry;
+use crate::operate::background;
+use crate::operate::migration::LOCK;
 use crate::operate::node::{Inner, Node};
-use crate::operate::retention;
 
 /// How often a follower looks that nobody wakes: other machines write too.
 const LOOK: Duration = Duration::from_secs(5);
@@ -64,7 +63,7 @@ impl Follow for Notifications {
     const NAME: &'static str = "notifications";
 
     async fn step(node: &Node, end: i64) -> Result<bool> {
-        retention::write(node, &origin(), move |cx| Box::pin(step(cx, end))).await
+        background::write(node, &origin(), move |cx| Box::pin(step(cx, end))).await
     }
 
     fn caught_up(node: &Node, last: i64) {
@@ -84,7 +83,7 @@ impl Follow for Activity {
     const NAME: &'static str = "activity";
 
     async fn step(node: &Node, end: i64) -> Result<bool> {
-        retention::write(node, &origin(), move |cx| Box::pin(count(cx, end))).await
+        background::write(node, &origin(), move |cx| Box::pin(count(cx, end))).await
     }
 }
 
@@ -176,7 +175,7 @@ pub(crate) async fn catch_up<F: Follow>(node: &Node) -> Result<()> {
     };
     let mut bounds = read().await?;
     if bounds.last < bounds.newest {
-        let end = retention::write(node, &origin, |cx| Box::pin(end(cx))).await?;
+        let end = background::write(node, &origin, |cx| Box::pin(end(cx))).await?;
         while F::step(node, end).await? {}
         bounds = read().await?;
     }
@@ -326,7 +325,7 @@ fn details(text: Option<String>) -> serde_json::Map<String, serde_json::Value> {
 pub(crate) fn origin() -> Origin {
     Origin {
         method: "FOLLOW".into(),
-        ..retention::origin()
+        ..background::origin()
     }
 }
 
@@ -337,41 +336,4 @@ pub(crate) async fn first_needed(node: &Node) -> Result<i64> {
     node.dispatcher
         .read(&origin, |cx| Box::pin(number(cx, sql)))
         .await
-}
-
-/// The number of the lock that those share who write to the outbox.
-const LOCK: i64 = 4_711_052_118_350_061;
-
-/// Lets PostgreSQL tell followers which numbers of events are still to come.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OutboxLock;
-
-impl MigrationName for OutboxLock {
-    fn name(&self) -> &'static str {
-        "m20261128_000004_outbox_lock"
-    }
-}
-
-#[async_trait]
-impl MigrationTrait for OutboxLock {
-    #[expect(elided_lifetimes_in_paths, reason = "the trait is declared that way")]
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let connection = manager.get_connection();
-        if connection.get_database_backend() == DbBackend::Postgres {
-            let function = format!(
-                "CREATE FUNCTION outbox_share() RETURNS trigger LANGUAGE plpgsql AS \
-                 $$ BEGIN PERFORM pg_advisory_xact_lock_shared({LOCK}); RETURN NULL; END $$"
-            );
-            let trigger = "CREATE TRIGGER outbox_share BEFORE INSERT ON outbox \
-                FOR EACH STATEMENT EXECUTE FUNCTION outbox_share()";
-            for sql in [function.as_str(), trigger] {
-                connection.execute_unprepared(sql).await?;
-            }
-        }
-        Ok(())
-    }
-
-    fn use_transaction(&self) -> Option<bool> {
-        Some(true)
-    }
 }

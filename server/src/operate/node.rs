@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use chrono::{DateTime, Utc};
+use entity_core::blob::Blob;
 use entity_core::engine::Dispatcher;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
@@ -14,9 +15,9 @@ use crate::base::health::Health;
 use crate::base::metrics::{Figures, Metrics};
 use crate::guard::auth::throttle::Throttle;
 use crate::guard::session::Sessions;
-use crate::operate::files::sweep::Sweep;
-use crate::operate::retention::{Aging, Collected};
+use crate::operate::position::Position;
 use crate::operate::storage::Storage;
+use crate::operate::trusted_clock::TrustedClock;
 use crate::operate::webhooks::Post;
 
 /// A node of the service. Cloning it is cheap; all clones are the same node.
@@ -49,12 +50,12 @@ pub struct Inner {
     pub(crate) followed: watch::Sender<i64>,
     /// The places of archives that are being written for clients.
     pub(crate) archives: Arc<Semaphore>,
-    /// How far the sweep of files has come.
-    pub(crate) sweep: Sweep,
+    /// The last files that the sweep of files has looked at: of the table, and of the store.
+    pub(crate) swept_files: Position<(String, Option<Blob>)>,
     /// How far the attempts at quizzes that ended by themselves are collected.
-    pub(crate) collected: Collected,
+    pub(crate) collected: Position<String>,
     /// The clock by which things are old enough to be removed.
-    pub(crate) aging: Aging,
+    pub(crate) trusted_clock: TrustedClock,
 }
 
 impl From<Arc<Inner>> for Node {
@@ -92,7 +93,7 @@ impl Node {
 
     /// The instant by which things are old enough to be removed.
     pub(crate) fn aged(&self) -> DateTime<Utc> {
-        self.aging.now(&*self.dispatcher.shared().clock)
+        self.trusted_clock.now(&*self.dispatcher.shared().clock)
     }
 
     /// The sessions.

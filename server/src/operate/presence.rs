@@ -10,8 +10,8 @@ use tokio::time::sleep;
 
 use crate::base::supervise::Task;
 use crate::base::telemetry;
+use crate::operate::background;
 use crate::operate::node::{Inner, Node};
-use crate::operate::retention;
 
 /// The time for which the task rests: others see within this time who has come.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -64,12 +64,12 @@ pub(crate) async fn keep(node: &Node) -> Result<()> {
     let visits = node.dispatcher.shared().service::<Visits>()?;
     let origin = Origin {
         method: "KEEP".into(),
-        ..retention::origin()
+        ..background::origin()
     };
     let untold = visits.untold(node.now());
     for (number, part) in untold.chunks(AT_ONCE).enumerate() {
         let kept: Arc<[Visit]> = part.into();
-        let work = retention::write(node, &origin, move |cx| {
+        let work = background::write(node, &origin, move |cx| {
             let kept = Arc::clone(&kept);
             Box::pin(async move { presence::keep(cx, &kept).await })
         });
@@ -77,7 +77,7 @@ pub(crate) async fn keep(node: &Node) -> Result<()> {
             visits.tell_again(untold.get(number * AT_ONCE..).unwrap_or_default());
             return Err(error);
         }
-        sleep(retention::PAUSE).await;
+        sleep(background::PAUSE).await;
     }
     Ok(())
 }

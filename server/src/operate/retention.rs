@@ -1,20 +1,14 @@
 //! Retention of things that nobody deletes: sessions that expired, audit rows, events, results of requests that may be repeated, failures
 //! to log in. What is over is removed a thousand rows at a time, with pauses, so that nobody else who writes waits for
 //! long. Attempts at quizzes that have ended by themselves are handed in.
-//!
-//! What was removed does not come back when the clock does. So a clock that is set while the service runs, or that tells
-//! a day more at the start than the newest row, is believed a day later; until then things get older as time passes.
 
 mod ended;
 
-use std::net::{IpAddr, Ipv4Addr};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use entity_core::context::Clock;
 use entity_core::db::{Faults, Transaction};
-use entity_core::engine::{Audit, Origin, Reading};
-use entity_core::{Caller, Context, Result};
+use entity_core::{Context, Result};
 use entity_providers::people::membership::presence;
 use entity_providers::people::site::activity;
 use entity_providers::{
@@ -23,71 +17,19 @@ use entity_providers::{
     talk::notification,
 };
 use futures::future::BoxFuture;
-use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
+use sea_orm::{ConnectionTrait as _, DatabaseConnection};
 
-use crate::base::system::{self, DOUBT, STEP};
+use crate::base::system::STEP;
+use crate::operate::background::{PAUSE, origin, write};
 use crate::operate::files;
 use crate::operate::follower::{self, Activity, Notifications};
 use crate::operate::idempotency;
 use crate::operate::journal::OUTBOX;
 use crate::operate::node::Node;
-use crate::operate::storage::Storage;
 use crate::operate::webhooks::Deliveries;
-
-pub(crate) use ended::Collected;
 
 /// Most rows that are removed in one transaction.
 const ROWS: u64 = 1_000;
-/// The time for which others have the database to themselves between two steps.
-pub(crate) const PAUSE: Duration = Duration::from_millis(20);
-
-/// The time by which things become old enough to be removed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Aging {
-    /// The time of the newest row at the start, and when that was, if the clock told much more.
-    doubted: Option<(DateTime<Utc>, Instant)>,
-}
-
-impl Aging {
-    /// Compares `clock` with the newest rows of `storage`.
-    pub(crate) async fn begin(storage: &Storage, clock: &dyn Clock) -> Result<Self> {
-        let content = &storage.content.reader;
-        let mut newest = None;
-        for (db, table) in [
-            (content, OUTBOX),
-            (content, "audit"),
-            (storage.audit_of_reads.db(), "audit"),
-        ] {
-            newest = newest.max(time_of_last(db, table).await?);
-        }
-        let is_doubted = |it: &DateTime<Utc>| clock.steady().signed_duration_since(it) > DOUBT;
-        Ok(Self {
-            doubted: newest.filter(is_doubted).map(|it| (it, Instant::now())),
-        })
-    }
-
-    /// The present instant.
-    pub(crate) fn now(&self, clock: &dyn Clock) -> DateTime<Utc> {
-        let steady = clock.steady();
-        let Some((newest, start)) = self.doubted else {
-            return steady;
-        };
-        let passed = system::since(start, Instant::now());
-        match passed < DOUBT {
-            true => steady.min(newest + passed),
-            false => steady,
-        }
-    }
-}
-
-/// The time in the last row of `table`.
-async fn time_of_last(db: &DatabaseConnection, table: &str) -> Result<Option<DateTime<Utc>>> {
-    let sql = format!("SELECT time FROM {table} ORDER BY sequence DESC LIMIT 1");
-    let statement = Statement::from_string(db.get_database_backend(), sql);
-    let row = db.query_one_raw(statement).await?;
-    let time: Option<i64> = row.map(|it| it.try_get("", "time")).transpose()?;
-    Ok(time.and_then(DateTime::from_timestamp_millis))
-}
 
 /// Removes rows that are over at an instant, at most so many at once, and returns how many those are.
 type Sweep = for<'a> fn(&'a Context, DateTime<Utc>, u64) -> BoxFuture<'a, Result<u64>>;
@@ -215,32 +157,4 @@ where
         }
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-/// Who cleans up.
-pub(crate) fn origin() -> Origin {
-    Origin {
-        caller: Caller::anonymous(),
-        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        request_id: "janitor".into(),
-        method: "SWEEP".into(),
-        path: "/".into(),
-        reading: Reading::default(),
-    }
-}
-
-/// Runs `work` in a unit of work that nobody asked for: the audit log has nothing to tell.
-///
-/// # Errors
-/// `work` fails, or the database can't be written.
-pub(crate) async fn write<T, W>(node: &Node, origin: &Origin, work: W) -> Result<T>
-where
-    T: Send + 'static,
-    W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<T>> + Send + Sync,
-{
-    let done = node.dispatcher.write(origin, |cx| {
-        let done = work(cx);
-        Box::pin(async move { Ok((done.await?, Audit::Later)) })
-    });
-    done.await
 }

@@ -19,12 +19,12 @@ use entity_providers::face::webhook::WebhookRules;
 use rand::TryRng as _;
 use rand::rngs::SysRng;
 
+use post::SECRET;
+
 pub(crate) use follow::Deliveries;
 pub(crate) use post::Post;
 pub(crate) use sender::{Sender, deliver};
 
-/// How secrets begin, as the specification has it.
-const SECRET: &str = "whsec_";
 /// The number of random bytes of a secret.
 const SECRET_BYTES: usize = 32;
 

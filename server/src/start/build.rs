@@ -26,15 +26,17 @@ use crate::guard::auth::evidence::{Authenticator, PasswordCheck, TrustedHeader};
 use crate::guard::auth::login::{Login, LoginParts};
 use crate::guard::auth::password::{PasswordCost, Passwords};
 use crate::guard::auth::throttle::{Throttle, ThrottleOptions};
+use crate::guard::csrf::CsrfOptions;
 use crate::guard::pace::Pace;
 use crate::guard::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
-use crate::operate::files::{self, owner, sweep::Sweep};
+use crate::operate::files::{self, owner};
 use crate::operate::follower::{self, Activity, Follower, Notifications};
 use crate::operate::janitor::Janitor;
 use crate::operate::node::{self, Node};
+use crate::operate::position::Position;
 use crate::operate::presence::Keeper;
-use crate::operate::retention::{Aging, Collected};
 use crate::operate::storage::Storage;
+use crate::operate::trusted_clock::TrustedClock;
 use crate::operate::watch::Watch;
 use crate::operate::webhooks::{Deliveries, Post, Sender};
 use crate::web::answers::AnswerMemory;
@@ -43,7 +45,6 @@ use crate::web::app::{App, Inner};
 use crate::web::descriptions::Descriptions;
 use crate::web::direct::upload::Underway;
 use crate::web::events::Live;
-use crate::guard::csrf::CsrfOptions;
 use crate::{
     base::{supervise, telemetry},
     operate::{presence, retention, webhooks},
@@ -94,7 +95,7 @@ impl App {
         let storage = Storage::open_with(url, &parts.registry, Capacity::pools(&config)).await?;
         let blobs = files::open(&config).await?;
         owner::claim(blobs.store(), &files::place(&config)?, &storage.content).await?;
-        let aging = Aging::begin(&storage, &*parts.clock).await?;
+        let trusted_clock = TrustedClock::begin(&storage, &*parts.clock).await?;
         let figures = Figures::default();
         let admission = Arc::new(Admission::new(&config, &figures));
         let passwords = Passwords::new(cores(), parts.password_cost, Arc::clone(&admission))?;
@@ -137,9 +138,9 @@ impl App {
             followed: watched::Sender::new(0),
             throttle,
             sessions,
-            sweep: Sweep::default(),
-            collected: Collected::default(),
-            aging,
+            swept_files: Position::default(),
+            collected: Position::default(),
+            trusted_clock,
             config,
         }));
         let config = &node.config;

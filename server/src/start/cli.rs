@@ -7,6 +7,7 @@ mod backup;
 mod doctor;
 mod instant;
 mod new_type;
+mod open;
 mod operator;
 mod output;
 mod prompt;
@@ -14,32 +15,21 @@ mod serve;
 mod users;
 
 use std::error::Error as StdError;
-use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use entity_core::{ErrorKind, Registry};
+use entity_core::Registry;
 
 use crate::base::config::{self, Config, Given, Loaded};
-use crate::base::system::{SystemClock, UuidIds};
 use crate::base::telemetry;
-use crate::guard::auth::PasswordCost;
-use crate::operate::storage::{self, Look, Storage};
-use crate::start::build::{Parts, cores};
-use crate::web::api::Endpoints;
-use crate::web::app::App;
+use crate::operate::storage::{self, Storage};
+use crate::start::build::cores;
 
 use arguments::{Arguments, Command, Demo, Settings};
-
-/// The configuration or the arguments are wrong.
-const USAGE: u8 = 2;
+use output::{Failure, USAGE, fail, say, tell};
 
 /// The time that threads that work on something may take when everything else is over.
 const LAST_THREADS: Duration = Duration::from_secs(1);
-
-/// Why a command failed, as it is told.
-type Failure = Box<dyn StdError + Send + Sync>;
 
 /// Runs the program: reads the arguments, does what they say, answers how it went.
 pub fn run() -> ExitCode {
@@ -143,58 +133,6 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
     }
 }
 
-/// Puts the service together from what is linked into this binary.
-async fn start(config: Config) -> Result<App, Failure> {
-    let registry = Registry::from_inventory()?;
-    let parts = Parts {
-        clock: Arc::new(SystemClock::default()),
-        ids: Arc::new(UuidIds::default()),
-        registry,
-        endpoints: Arc::new(Endpoints::from_inventory()?),
-        formats: Arc::new(entity_formats::standard()?),
-        password_cost: PasswordCost::default(),
-    };
-    Ok(App::start(config, parts).await?)
-}
-
-/// The database as it is, for commands that only read. A service may be at work on it.
-async fn look(config: &Config) -> Result<Look, Failure> {
-    let look = storage::glance(config.database.expose(), &Registry::from_inventory()?).await?;
-    match look.lacks.is_empty() {
-        true => Ok(look),
-        false => Err(format!(
-            "the database is not up to date: `lectern migrate` adds {}",
-            look.lacks.join(", ")
-        )
-        .into()),
-    }
-}
-
-/// A failure as the operator reads it.
-fn tell(failure: &(dyn StdError + Send + Sync + 'static)) -> String {
-    match failure.downcast_ref() {
-        Some(error) => explain(error),
-        None => failure.to_string(),
-    }
-}
-
-/// An error as the operator may read it. Where its own text does not tell what to do, its causes follow, each once:
-/// many repeat theirs.
-fn explain(error: &entity_core::Error) -> String {
-    let mut text = error.to_string();
-    let is_ours = matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable);
-    let mut cause = error.source().filter(|_| is_ours);
-    while let Some(it) = cause {
-        let reason = it.to_string();
-        if !text.contains(&reason) {
-            text.push_str(": ");
-            text.push_str(&reason);
-        }
-        cause = it.source();
-    }
-    text
-}
-
 /// What the file, the environment and the arguments say.
 fn given(settings: &Settings) -> Result<Given, Failure> {
     let file = match &settings.config {
@@ -221,19 +159,4 @@ fn given(settings: &Settings) -> Result<Given, Failure> {
         environment,
         arguments,
     })
-}
-
-/// Tells how many files are done.
-fn tell_files(count: usize) {
-    say(&format!("looked at {count} files"));
-}
-
-/// Says `text` on the standard output. If nobody listens there, nobody misses it.
-fn say(text: &str) {
-    drop(writeln!(std::io::stdout(), "{text}"));
-}
-
-fn fail(failure: &impl std::fmt::Display, code: u8) -> ExitCode {
-    drop(writeln!(std::io::stderr(), "lectern: {failure}"));
-    ExitCode::from(code)
 }

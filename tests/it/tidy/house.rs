@@ -32,7 +32,7 @@ const HOUSES: [House; 4] = [
     },
     House {
         sources: "server/src",
-        largest_circle: 36,
+        largest_circle: 8,
     },
 ];
 

@@ -22,8 +22,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::unpack::Unpacker;
 use super::{ACCOUNTS, FILES, FORMAT, MANIFEST, Manifest, Person, data};
+use crate::operate::background;
 use crate::operate::node::Node;
-use crate::operate::retention;
 
 /// The maximum number of bytes of a manifest.
 const MOST: usize = 16 << 20;
@@ -410,7 +410,7 @@ where
     T: Send + 'static,
     W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<T>> + Send + Sync,
 {
-    retention::write(node, &origin(), work).await
+    background::write(node, &origin(), work).await
 }
 
 fn origin() -> Origin {
@@ -418,6 +418,6 @@ fn origin() -> Origin {
         request_id: "operator".into(),
         method: "CLI".into(),
         path: "import".into(),
-        ..retention::origin()
+        ..background::origin()
     }
 }

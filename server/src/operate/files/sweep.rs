@@ -1,6 +1,5 @@
 //! Removing files that no row names.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -11,8 +10,8 @@ use entity_core::db::blobs::{self, BlobColumn};
 use entity_core::{Context, Registry, Result};
 use futures::future::BoxFuture;
 
+use crate::operate::background;
 use crate::operate::node::Node;
-use crate::operate::retention;
 
 /// The time for which a file stays that no row names.
 const GRACE: TimeDelta = TimeDelta::hours(1);
@@ -23,18 +22,6 @@ const UNFINISHED: Duration = Duration::from_hours(1);
 /// Most files that are looked at in one step, and most that are removed in one transaction.
 const LOOK: u32 = 500;
 const REMOVE: u32 = 50;
-
-/// How far the sweep has come: what it looks at next.
-#[derive(Debug, Default)]
-pub(crate) struct Sweep(Mutex<Position>);
-
-#[derive(Clone, Debug, Default)]
-struct Position {
-    /// The last file of the book that was looked at.
-    named: String,
-    /// The last file of the store that was looked at.
-    stored: Option<Blob>,
-}
 
 /// Looks at some of the files, and removes those that no row names for an hour.
 ///
@@ -47,10 +34,10 @@ pub(crate) async fn sweep(node: &Node, now: DateTime<Utc>) -> Result<()> {
     if !are_all_known(node, &columns).await? {
         return Ok(());
     }
-    let position = node.sweep.get();
-    let named = mark(node, &columns, position.named).await?;
-    let stored = adopt(node, position.stored).await?;
-    node.sweep.set(Position { named, stored });
+    let (named, stored) = node.swept_files.get();
+    let named = mark(node, &columns, named).await?;
+    let stored = adopt(node, stored).await?;
+    node.swept_files.set((named, stored));
     end_loose(node, (now - LOOSE).timestamp_millis()).await?;
     remove(node, &columns, (now - GRACE).timestamp_millis()).await
 }
@@ -140,7 +127,7 @@ async fn remove(node: &Node, columns: &[BlobColumn], before: i64) -> Result<()> 
             Box::pin(async move { blobs::remove(cx, &columns, &over, before).await.map(drop) })
         })
         .await?;
-        tokio::time::sleep(retention::PAUSE).await;
+        tokio::time::sleep(background::PAUSE).await;
     }
 }
 
@@ -178,28 +165,12 @@ async fn read<T: Send>(
     node: &Node,
     work: impl for<'a> FnOnce(&'a Context) -> BoxFuture<'a, Result<T>>,
 ) -> Result<T> {
-    node.dispatcher.read(&retention::origin(), work).await
+    node.dispatcher.read(&background::origin(), work).await
 }
 
 async fn write<W>(node: &Node, work: W) -> Result<()>
 where
     W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<()>> + Send + Sync,
 {
-    retention::write(node, &retention::origin(), work).await
-}
-
-impl Sweep {
-    fn get(&self) -> Position {
-        self.0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .clone()
-    }
-
-    fn set(&self, position: Position) {
-        *self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = position;
-    }
+    background::write(node, &background::origin(), work).await
 }

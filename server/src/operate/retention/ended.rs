@@ -1,25 +1,20 @@
 //! Collecting the attempts at quizzes that have ended by themselves, so that their scores reach the gradebook although
 //! nobody asked.
 
-use std::sync::{Mutex, PoisonError};
-
 use chrono::{DateTime, Utc};
 use entity_core::Result;
 use entity_providers::courses::quiz::Quiz;
 
-use super::{PAUSE, origin, write};
 use crate::base::telemetry;
+use crate::operate::background::{PAUSE, origin, write};
 use crate::operate::node::Node;
 
 /// Most quizzes that are collected in one sweep: the rest of the housekeeping waits for them.
 const QUIZZES: usize = 200;
 
-/// The quiz behind which the next sweep begins. So those that fail again and again keep none from its turn.
-#[derive(Debug, Default)]
-pub(crate) struct Collected(Mutex<String>);
-
 /// Collects at some of the quizzes what has ended by `now`. A quiz that fails is told in the log, and tried again.
 pub(super) async fn collect(node: &Node, now: DateTime<Utc>) -> Result<()> {
+    // So quizzes that fail again and again keep none from its turn.
     let after = node.collected.get();
     let most = i64::try_from(QUIZZES).unwrap_or(i64::MAX);
     let origin = origin();
@@ -45,17 +40,4 @@ pub(super) async fn collect(node: &Node, now: DateTime<Utc>) -> Result<()> {
     let last = ended.into_iter().nth(QUIZZES.saturating_sub(1));
     node.collected.set(last.unwrap_or_default());
     Ok(())
-}
-
-impl Collected {
-    fn get(&self) -> String {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    fn set(&self, last: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = last;
-    }
 }

@@ -9,9 +9,9 @@ use entity_core::{Caller, Context, Result};
 use entity_providers::face::webhook::{DEAD, Kinds, PENDING, WebhookDelivery, take_turn};
 use sea_orm::{ConnectionTrait as _, DbBackend};
 
+use crate::operate::background;
 use crate::operate::follower::{self, EVENTS, Follow, Place, no_place, origin};
 use crate::operate::node::Node;
-use crate::operate::retention;
 use crate::operate::told;
 
 /// The maximum number of deliveries of one webhook that wait.
@@ -66,7 +66,7 @@ impl Follow for Deliveries {
         sent.sort_unstable();
         let may_be_more = batch.last < end;
         let batch = Arc::new((batch, sent));
-        let done = retention::write(node, &origin, move |cx| {
+        let done = background::write(node, &origin, move |cx| {
             let batch = Arc::clone(&batch);
             Box::pin(async move { store(cx, &batch.0, &batch.1).await })
         });

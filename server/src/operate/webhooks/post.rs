@@ -14,8 +14,10 @@ use reqwest::{Client, Response};
 use sha2::Sha256;
 use tokio::sync::{Notify, OnceCell};
 
-use super::address::Resolver;
-use super::{SECRET, address};
+use super::address::{self, Resolver};
+
+/// The beginning of secrets, as the specification has it.
+pub(super) const SECRET: &str = "whsec_";
 
 /// The time that an attempt takes at most, and how long the connection.
 const WHOLE: Duration = Duration::from_secs(10);

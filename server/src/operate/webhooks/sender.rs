@@ -15,9 +15,9 @@ use super::attempt::attempt;
 use super::queue::{self, Next, Turn};
 use crate::base::supervise::Task;
 use crate::base::telemetry;
+use crate::operate::background;
 use crate::operate::follower;
 use crate::operate::node::{Inner, Node};
-use crate::operate::retention;
 
 /// The name of the task: in the log, and among what is degraded.
 const NAME: &str = "webhook-sender";
@@ -176,7 +176,7 @@ async fn claim(node: &Node, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn
             continue;
         }
         let webhook = turn.webhook.clone();
-        let lease = retention::write(node, &origin, move |cx| {
+        let lease = background::write(node, &origin, move |cx| {
             let webhook = webhook.clone();
             Box::pin(async move { queue::lease(cx, &webhook).await })
         });
@@ -215,7 +215,7 @@ async fn send_in_turn(node: &Node, turn: &Turn) -> Result<()> {
         let outcome = attempt(node, &due).await?;
         let goes_on = matches!(outcome.next, Next::Delivered | Next::Dead);
         let noted = (turn.clone(), due.id, outcome);
-        let recorded = retention::write(node, &origin, move |cx| {
+        let recorded = background::write(node, &origin, move |cx| {
             let (turn, id, outcome) = noted.clone();
             Box::pin(async move { queue::record(cx, &turn, &id, &outcome).await })
         });
@@ -227,7 +227,7 @@ async fn send_in_turn(node: &Node, turn: &Turn) -> Result<()> {
         }
     }
     let turn = turn.clone();
-    let released = retention::write(node, &origin, move |cx| {
+    let released = background::write(node, &origin, move |cx| {
         let turn = turn.clone();
         Box::pin(async move { queue::release(cx, &turn).await })
     });

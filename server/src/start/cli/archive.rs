@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::output::note;
-use super::{Failure, say, start};
+use super::open::start;
+use super::output::{Failure, note, say};
 use crate::base::config::Config;
 use crate::operate::archive;
 

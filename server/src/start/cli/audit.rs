@@ -6,8 +6,8 @@ use entity_core::sheet::Sheet;
 use sea_orm::ConnectionTrait as _;
 
 use super::arguments::Audit;
-use super::output::{self, Listener};
-use super::{Failure, look};
+use super::open::look;
+use super::output::{self, Failure, Listener};
 use crate::base::config::Config;
 use crate::base::system::SystemClock;
 use crate::guard::audit::{AuditFilter, AuditReader, Told};

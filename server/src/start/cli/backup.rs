@@ -4,7 +4,7 @@ use std::path::Path;
 
 use entity_core::Registry;
 
-use super::{Failure, say, tell_files};
+use super::output::{Failure, say, tell_files};
 use crate::base::config::Config;
 use crate::operate::files::{self, copy};
 use crate::operate::storage;

@@ -8,7 +8,8 @@ use entity_core::blob::Blobs;
 use entity_core::db::Db;
 use entity_providers::storage::db::Survey;
 
-use super::{Failure, USAGE, explain, fail, say, serve, tell, tell_files};
+use super::output::{Failure, USAGE, explain, fail, say, tell, tell_files};
+use super::serve;
 use crate::base::config::{Config, Loaded, Profile, Source};
 use crate::operate::files::{self, DiskStore};
 use crate::operate::production::{self, Findings};

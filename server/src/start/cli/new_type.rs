@@ -8,7 +8,7 @@ use entity_core::Registry;
 use entity_core::engine::RESERVED_PREFIXES;
 
 use super::arguments::NewType;
-use super::{Failure, say};
+use super::output::{Failure, say};
 
 /// The files of the crate: the path of each, and its text with names in double braces.
 const FILES: &[(&str, &str)] = &[

@@ -16,7 +16,9 @@ use sea_orm::ConnectionTrait as _;
 use tokio::time::sleep;
 
 use super::arguments::{Demo, UserAction};
-use super::{Failure, output, prompt, say, start, users};
+use super::open::start;
+use super::output::{self, Failure, say};
+use super::{prompt, users};
 use crate::base::config::{Config, Profile};
 use crate::web::app::App;
 

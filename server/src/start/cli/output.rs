@@ -1,12 +1,19 @@
 //! Output for other programs, or at a terminal: neither may be told what to do by what is in it.
 
+use std::error::Error as StdError;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, Write as _};
+use std::process::ExitCode;
 
+use entity_core::ErrorKind;
 use entity_core::sheet::Sheet;
 use serde::Serialize;
 
-use super::Failure;
+/// The reason why a command failed, as it is told.
+pub(super) type Failure = Box<dyn StdError + Send + Sync>;
+
+/// The status of the program when the configuration or the arguments are wrong.
+pub(super) const USAGE: u8 = 2;
 
 /// The replacement of a character that would control a terminal.
 const REPLACED: &str = "\u{fffd}";
@@ -34,7 +41,7 @@ impl Listener {
             .and_then(|()| output.flush())
         {
             Ok(()) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.has_gone = true;
                 Ok(())
             }
@@ -71,6 +78,46 @@ pub(super) fn plain(text: &str) -> String {
 /// Tells `text` on the standard error, where it is in nobody's way. If nobody listens there, nobody misses it.
 pub(super) fn note(text: &str) {
     drop(writeln!(io::stderr(), "{text}"));
+}
+
+/// Tells how many files are done.
+pub(super) fn tell_files(count: usize) {
+    say(&format!("looked at {count} files"));
+}
+
+/// Says `text` on the standard output. If nobody listens there, nobody misses it.
+pub(super) fn say(text: &str) {
+    drop(writeln!(io::stdout(), "{text}"));
+}
+
+pub(super) fn fail(failure: &impl std::fmt::Display, code: u8) -> ExitCode {
+    drop(writeln!(io::stderr(), "lectern: {failure}"));
+    ExitCode::from(code)
+}
+
+/// A failure as the operator reads it.
+pub(super) fn tell(failure: &(dyn StdError + Send + Sync + 'static)) -> String {
+    match failure.downcast_ref() {
+        Some(error) => explain(error),
+        None => failure.to_string(),
+    }
+}
+
+/// An error as the operator may read it. Where its own text does not tell what to do, its causes follow, each once:
+/// many repeat theirs.
+pub(super) fn explain(error: &entity_core::Error) -> String {
+    let mut text = error.to_string();
+    let is_ours = matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable);
+    let mut cause = error.source().filter(|_| is_ours);
+    while let Some(it) = cause {
+        let reason = it.to_string();
+        if !text.contains(&reason) {
+            text.push_str(": ");
+            text.push_str(&reason);
+        }
+        cause = it.source();
+    }
+    text
 }
 
 #[cfg(test)]

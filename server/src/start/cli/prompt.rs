@@ -7,7 +7,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use tokio::signal::ctrl_c;
 use tokio::sync::oneshot;
 
-use super::Failure;
+use super::output::Failure;
 
 /// The longest line that is read, in bytes.
 const LONGEST: u64 = 4096;

@@ -8,7 +8,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{sleep, timeout};
 
 use super::arguments::Demo;
-use super::{Failure, operator, say, start};
+use super::open::start;
+use super::operator;
+use super::output::{Failure, say};
 use crate::base::config::{Config, Problem, Profile};
 use crate::base::health::HealthListener;
 use crate::base::listen::{self, ListenOptions, descriptors};

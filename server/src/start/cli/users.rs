@@ -5,8 +5,8 @@ use entity_providers::people::authorizer::ADMIN_SITE;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, QueryResult};
 use serde::Serialize;
 
-use super::output::{self, Listener};
-use super::{Failure, look};
+use super::open::look;
+use super::output::{self, Failure, Listener};
 use crate::base::config::Config;
 
 /// The number of accounts that are in memory at a time.

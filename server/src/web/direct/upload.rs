@@ -21,7 +21,7 @@ use http_body_util::BodyExt as _;
 
 use super::request::{DirectRequest, parse_path};
 use crate::base::media;
-use crate::operate::retention;
+use crate::operate::background;
 use crate::web::app::App;
 use crate::web::request_body::{RequestBody, Uploaded};
 use crate::web::request_context::verb;
@@ -229,7 +229,7 @@ impl Source {
 /// Notes the file in the database, then gives it its name in the store.
 async fn keep(app: &App, origin: &Origin, received: Received, room: &Room) -> Result<Blob> {
     let blob = received.blob();
-    retention::write(app, origin, |cx| {
+    background::write(app, origin, |cx| {
         let site = room.site.clone();
         Box::pin(async move { entity_core::db::blobs::note(cx, &blob, site.as_deref()).await })
     })

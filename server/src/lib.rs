@@ -1,10 +1,10 @@
 //! The Lectern service: HTTP around the registered entity types.
 //!
-//! What comes in is a connection; what goes out is an answer, and a row of the audit log. A request goes one way:
-//! [`listen`](base::listen) accepts it, the `pipeline` takes it through the layers of
-//! [`middleware`](web::middleware), which say who sent it and refuse what nobody should have to think about,
-//! `direct` or [`api`](web::api) turn it into a request to the [`Dispatcher`](entity_core::engine::Dispatcher), and its reply
-//! back into HTTP. [`App`] holds what all of them need.
+//! A connection comes in; an answer goes out, and a row of the audit log. A request goes one way:
+//! [`listen`](base::listen) accepts it, the `pipeline` takes it through the layers of [`middleware`](web::middleware),
+//! which authenticate the sender and refuse invalid requests early, `direct` or [`api`](web::api) turn it into a
+//! request to the [`Dispatcher`](entity_core::engine::Dispatcher), and its reply back into HTTP. [`App`] holds what all
+//! of them need.
 //!
 //! The modules below are floors, from the bottom up: a file imports from its own floor and from those below it.
 //!

@@ -20,7 +20,7 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
-/// What proxies add to the requests that they pass on.
+/// The headers that proxies add to the requests that they pass on.
 const OF_PROXIES: [HeaderName; 6] = [
     FORWARDED,
     FORWARDED_FOR,

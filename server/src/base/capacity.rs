@@ -12,18 +12,18 @@ use entity_providers::storage::db::Pools;
 
 use crate::base::config::Config;
 
-/// How many connections find rows by an index at least: to a SQLite file, and to a PostgreSQL server, which works beside
-/// the service.
+/// The minimum number of connections that find rows by an index: to a SQLite file, and to a PostgreSQL server, which
+/// works beside the service.
 const READERS: [usize; 2] = [4, 8];
-/// How many connections for statements that may look at many rows are there for lists alone: those of SQLite are read by
-/// other connections, unless they are large.
+/// The number of connections for statements that may look at many rows which are reserved for lists: those of SQLite
+/// are read by other connections, unless they are large.
 const LISTS: [usize; 2] = [4, 8];
-/// How many of these connections there are at most, unless a setting says otherwise.
+/// The maximum number of these connections, unless a setting says otherwise.
 const MOST: usize = 64;
 /// With fewer of each kind the service does not work.
 const LEAST: usize = 2;
-/// What a reader and a connection for scans have of the memory. A reader is two connections of SQLite,
-/// each of which may cache 2 MiB, knows the schema (1 MiB) and prepares statements; a scan keeps rows ahead too.
+/// The memory of a reader and of a connection for scans. A reader is two connections of SQLite, each of which may cache
+/// 2 MiB, knows the schema (1 MiB) and prepares statements; a scan keeps rows ahead too.
 const MEMORY: [usize; 2] = [96 << 20, 48 << 20];
 
 /// The files that a connection to a SQLite file has open: that file and its journal.
@@ -37,7 +37,7 @@ const SHARED: usize = 2;
 /// The other connections to a PostgreSQL server: those for probes, and one that looks at it when the service starts.
 const PROBES: usize = 3;
 
-/// How many of each there are.
+/// The number of database connections of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
     /// Connections for statements that find their rows by an index.

@@ -41,7 +41,7 @@ impl Class {
         Self::Upload,
     ];
 
-    /// What it is called.
+    /// Returns the name of the class.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -91,7 +91,7 @@ pub(crate) struct PerClass<T> {
 }
 
 impl<T> PerClass<T> {
-    /// What `make` makes for each.
+    /// Makes a value for each class.
     pub(crate) fn of(make: impl Fn(Class) -> T) -> Self {
         Self {
             read: make(Class::Read),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How often a deadline is looked at that may be put off and back.
+/// The interval at which a deadline that may be moved is checked.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The deadline of one request. All clones are the same deadline.
@@ -18,7 +18,7 @@ pub(crate) struct Deadline {
     is_of_upload: bool,
 }
 
-/// What comes with a request.
+/// The kind of body of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Brings {
     /// Its head alone.

@@ -16,7 +16,7 @@ use crate::base::no_store;
 use crate::base::request_id::RequestId;
 use crate::base::telemetry;
 
-/// What an error answer says besides the error.
+/// The context of an error answer, besides the error.
 #[derive(Clone, Debug)]
 pub struct ErrorContext {
     /// The request's id, to find it in the log.
@@ -29,11 +29,11 @@ pub struct ErrorContext {
     pub offers_basic: bool,
 }
 
-/// What an error says, beside the response whose body tells it in some format.
+/// The message of an error, kept as an extension of the response whose body tells it in some format.
 #[derive(Clone, Debug)]
 pub(crate) struct Message(pub(crate) String);
 
-/// The status that tells of `kind`.
+/// Returns the HTTP status of `kind`.
 pub fn status(kind: ErrorKind) -> StatusCode {
     match kind {
         ErrorKind::BadRequest => StatusCode::BAD_REQUEST,
@@ -226,11 +226,11 @@ fn log(error: &Error, status: StatusCode, context: &ErrorContext) {
 pub(crate) struct Rfc9457<'a> {
     /// Always `about:blank`: the status says what kind of problem it is.
     r#type: &'static str,
-    /// What the status is called.
+    /// The name of the status.
     title: &'static str,
     /// The status.
     status: u16,
-    /// What is wrong and what to do.
+    /// The cause of the error, and how to correct it.
     detail: &'a str,
     /// When it happened, ISO 8601.
     timestamp: &'a str,

@@ -36,7 +36,7 @@ const METRICS: &str = "/metrics";
 /// The part that is degraded when no write gets through: then no requests are wanted.
 pub(crate) const WRITES: &str = "writes";
 
-/// How old the last answer of the database may be.
+/// The maximum age of the last answer of the database.
 const FRESH: Duration = Duration::from_secs(5);
 /// After how long without a turn for our own task a restart is the only way out: the threads that serve
 /// requests are blocked.
@@ -50,7 +50,7 @@ pub struct Health(Arc<Known>);
 struct Known {
     is_draining: AtomicBool,
     seen: Mutex<Seen>,
-    /// What does not work as it should, and why.
+    /// The degraded parts, each with the reason.
     degraded: Mutex<BTreeMap<&'static str, &'static str>>,
     counts: Counts,
     metrics: OnceLock<Metrics>,
@@ -82,8 +82,8 @@ impl Health {
         self.0.is_draining.load(Ordering::SeqCst)
     }
 
-    /// Returns whether the process lives: it does, unless the threads that serve requests stand still.
-    /// What the database does has no part in it, because a restart would not help.
+    /// Returns the state of the liveness probe: OK, unless the threads that serve requests are blocked. The database
+    /// has no part in it, because a restart would not help.
     pub fn live(&self) -> StatusCode {
         self.live_at(Instant::now())
     }
@@ -108,7 +108,7 @@ impl Health {
         }
     }
 
-    /// What does not work as it should, one line for each part; empty if all is well.
+    /// Returns the degraded parts, one line for each; empty if all is well.
     pub fn degraded(&self) -> String {
         let parts = self.parts();
         let lines = parts
@@ -117,7 +117,7 @@ impl Health {
         lines.collect()
     }
 
-    /// What has happened since the service started.
+    /// Returns the counters since the service started.
     pub fn counters(&self) -> Counters {
         self.0.counts.read()
     }

@@ -51,7 +51,7 @@ pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// What a listener is told to do.
+/// The options of a listener: timeouts and limits.
 #[derive(Clone, Debug)]
 pub struct ListenOptions {
     /// The time for which a new connection may be silent.
@@ -68,11 +68,11 @@ pub struct ListenOptions {
     pub head_fields: usize,
     /// The number of connections that may be open; further ones wait.
     pub connections: usize,
-    /// How many of them one address may have.
+    /// The maximum number of open connections of one address.
     pub per_address: usize,
     /// The time for which connections are still accepted after the signal to stop.
     pub drain_delay: Duration,
-    /// How long after the signal everything ends.
+    /// The time from the signal to stop until all connections are cut off.
     pub hard_stop: Duration,
 }
 
@@ -147,7 +147,7 @@ pub async fn serve<S: Serves>(
     }
 }
 
-/// What answers the requests of connections.
+/// The service that answers the requests of connections.
 pub trait Serves:
     Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
     + Clone
@@ -171,7 +171,7 @@ impl<S> Serves for S where
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadLater;
 
-/// What every connection shares.
+/// The state that all connections share.
 #[derive(Clone)]
 struct Server<S> {
     service: S,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::base::capacity::Capacity;
 use crate::base::config::Config;
 
-/// What the defaults are made for.
+/// The memory that the defaults are made for.
 const USUAL: u64 = 512 << 20;
 /// The least that is planned with: below that, the service itself has no room.
 const LEAST: u64 = 64 << 20;
@@ -26,7 +26,7 @@ pub(crate) fn is_scarce() -> bool {
     scarce().is_some()
 }
 
-/// What there is, if it is less than the defaults are made for.
+/// Returns the available memory, if it is less than the defaults are made for.
 fn scarce() -> Option<u64> {
     available().filter(|it| *it < USUAL)
 }

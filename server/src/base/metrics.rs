@@ -44,7 +44,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// What it is called.
+    /// Returns the name of the reason, a label of the metric.
     pub fn name(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -61,10 +61,10 @@ impl Cause {
 type Label = [(&'static str, &'static str); 1];
 type Labels = [(&'static str, &'static str); 2];
 
-/// What a service counts. Clones count together.
+/// The counters of a service. Clones share them.
 ///
-/// Every part of the service keeps a clone. What those parts are asked for belongs to [`Figures`], which none of them
-/// keeps, so that they go when the service does.
+/// Every part of the service keeps a clone. Gauges that read the state of the parts are in [`Figures`], which none of
+/// the parts keeps, so that they are dropped with the service.
 #[derive(Clone, Default)]
 pub struct Metrics(Arc<Counters>);
 

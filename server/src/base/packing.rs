@@ -31,7 +31,7 @@ pub(crate) struct Packer {
     to: Sender<Result<Bytes>>,
 }
 
-/// What was written and not handed on yet.
+/// The buffer of bytes that were written and not handed on yet.
 #[derive(Clone, Debug, Default)]
 struct Pipe(Arc<Mutex<Vec<u8>>>);
 

@@ -9,7 +9,7 @@ pub fn to_error(payload: &(dyn Any + Send)) -> Error {
     Error::internal(format!("panicked: {}", text(payload)))
 }
 
-/// What a panic with this payload says.
+/// Returns the message of a panic with this payload.
 pub fn text(payload: &(dyn Any + Send)) -> &str {
     payload
         .downcast_ref::<String>()

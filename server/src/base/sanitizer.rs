@@ -13,9 +13,9 @@ use entity_core::{Caller, Error, Result};
 use entity_providers::base::html::HtmlRules;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long a text may be that is sanitised where it is met, in bytes: that takes no longer than a millisecond or two.
+/// The maximum length of a text that is sanitised in place, in bytes: that takes no longer than a millisecond or two.
 const SHORT: usize = 2_048;
-/// How many texts may wait, or be sanitised: those of all accounts, and those of one.
+/// The maximum number of texts that wait or are sanitised: those of all accounts, and those of one.
 const PLACES: (usize, usize) = (64, 16);
 /// The number of seconds a client waits when there is no place.
 const RETRY_AFTER: u32 = 1;
@@ -28,7 +28,7 @@ pub(crate) struct HtmlSanitizer {
     lanes: Mutex<HashMap<String, Weak<Lane>>>,
 }
 
-/// What one account has of it.
+/// The queue of one account.
 struct Lane {
     places: Semaphore,
     turn: Arc<Semaphore>,

@@ -23,7 +23,7 @@ const STEADY: Duration = Duration::from_secs(10);
 
 /// Work in the background that goes on as long as the service does.
 pub trait Task: Send + 'static {
-    /// What logs and `/readyz` call it.
+    /// The name of the task in logs and in `/readyz`.
     const NAME: &'static str;
 
     /// Works until the service is gone. After a panic it is called again on the same state.

@@ -9,9 +9,9 @@ use entity_core::engine::Timer;
 use futures::future::BoxFuture;
 use uuid::{ContextV7, Timestamp, Uuid};
 
-/// How far the machine's clock may be set at once without anybody doubting it.
+/// The largest step of the machine's clock that is believed at once.
 pub(crate) const STEP: TimeDelta = TimeDelta::minutes(1);
-/// After which time a clock that was set further is believed.
+/// The time after which a larger step is believed.
 pub(crate) const DOUBT: TimeDelta = TimeDelta::days(1);
 
 /// The machine's clock.

@@ -21,12 +21,12 @@ use crate::base::config::{Config, LogFormat};
 use limit::{LIMITER, Limit};
 use unfailing::{LOST, Unfailing};
 
-/// What became of log lines that were not written.
+/// The counters of log lines that were not written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
-    /// How many were only counted, because too many came from the same place.
+    /// The number of lines that were only counted, because too many came from the same place.
     pub(crate) repeated: u64,
-    /// How many could not be written.
+    /// The number of lines that could not be written.
     pub(crate) lost: u64,
 }
 
@@ -88,7 +88,7 @@ fn form(format: LogFormat, surroundings: Surroundings) -> Form {
     }
 }
 
-/// What was not written since the service started.
+/// Returns the counters since the service started.
 pub(crate) fn lines() -> Lines {
     Lines {
         repeated: LIMITER.repeated(),

@@ -3,8 +3,8 @@
 //! The row of a write is part of the write's own transaction. That of everything else goes through a
 //! bounded queue and is stored in batches, on SQLite in a file of its own, so that reading costs no commit.
 //!
-//! What strangers send in vain is counted where there is too much of it: the column `times` tells for how many
-//! requests a row stands, so that the sum over all rows is the number of requests.
+//! Requests that strangers send in vain are counted where there are too many: the column `times` is the number of
+//! requests of a row, so that the sum over all rows is the number of requests.
 
 mod reader;
 mod store;
@@ -33,7 +33,7 @@ use writer::Writer;
 /// Most bytes of a method's name that are stored.
 const METHOD: usize = 32;
 
-/// How much the log holds back.
+/// The limits of the log.
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
     /// Most rows that wait to be stored.
@@ -44,18 +44,18 @@ pub struct AuditOptions {
     pub wait: Duration,
     /// True if a request whose row finds no room is refused; otherwise its row is left out, and counted.
     pub is_required: bool,
-    /// How many of the requests that strangers of one network send in vain get a row each in a minute.
+    /// The number of requests in vain of strangers in one network that get a row each in a minute.
     pub strangers: usize,
     /// Where addresses of the service begin, such as `/direct/site`: requests that are counted are told apart by them.
     pub places: Vec<String>,
 }
 
-/// What the log says about one request, or about several that are alike.
+/// A row of the log about one request, or about several that are alike.
 #[derive(Clone, Debug)]
 pub struct AuditRow {
     /// When the request came in.
     pub time: DateTime<Utc>,
-    /// Who sent it, and how it came in.
+    /// The sender, and the origin of the request.
     pub origin: Origin,
     /// The status of the answer.
     pub status: u16,
@@ -64,8 +64,8 @@ pub struct AuditRow {
 }
 
 impl AuditRow {
-    /// What there is to say about a request of `origin` that came in at `time`. The name of the method, which a client
-    /// may make as long as it likes, is cut; the path was when `origin` was made.
+    /// Makes the row of a request of `origin` that came in at `time`. The name of the method, which a client may make
+    /// as long as it likes, is cut; the path was when `origin` was made.
     pub fn of(mut origin: Origin, time: DateTime<Utc>, status: StatusCode) -> Self {
         if origin.method.len() > METHOD {
             origin.method = beginning(&origin.method, METHOD).to_owned().into();

@@ -5,7 +5,7 @@ use entity_core::Result;
 use crate::base::mount::FEEDS;
 use crate::guard::session::SessionId;
 
-/// What stands in logs where a token stood.
+/// The text in logs that replaces a token.
 const REPLACEMENT: &str = "[token]";
 
 /// 256 random bits. Whoever has them reads the feed, so they are told once and kept nowhere.
@@ -29,7 +29,7 @@ impl Token {
         self.0.expose()
     }
 
-    /// What the table knows it by.
+    /// Returns the hash under which the table has it.
     pub(crate) fn to_hash(&self) -> String {
         self.0.hash().to_hex()
     }

@@ -10,9 +10,9 @@ use crate::guard::session::SessionId;
 
 /// Most bytes of it: what a stranger sends must not fill the disk.
 const MOST: usize = 512;
-/// What stands for what was cut off.
+/// The text that replaces the part that was cut off.
 const CUT: &str = "\u{2026}";
-/// What stands for a credential.
+/// The text that replaces a credential.
 const CREDENTIAL: &str = "[id]";
 
 /// `path` without credentials and no longer than it may be stored. Clients log out by naming the id of their

@@ -23,7 +23,7 @@ const MANIFEST: &str = "manifest.json";
 const ACCOUNTS: &str = "accounts.jsonl";
 const FILES: &str = "files/";
 
-/// What an archive is, and of what versions.
+/// The manifest of an archive: its format, id, site, and contents.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Manifest {

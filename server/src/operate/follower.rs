@@ -26,7 +26,7 @@ use crate::operate::background;
 use crate::operate::migration::LOCK;
 use crate::operate::node::{Inner, Node};
 
-/// How often a follower looks that nobody wakes: other machines write too.
+/// The interval at which a follower looks when nobody wakes it: other machines write too.
 const LOOK: Duration = Duration::from_secs(5);
 /// The time for which it rests at least: events come to people soon, and a write of many is hardly more than one of few.
 const REST: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ const PEOPLE: usize = 500;
 /// Most events that are read at once.
 pub(crate) const EVENTS: usize = 100;
 
-/// What is made of events.
+/// A consumer of the events in the outbox.
 pub(crate) trait Follow: Send + Sync + 'static {
     /// The name of the follower: in its table, in the log, and among what is degraded.
     const NAME: &'static str;
@@ -321,7 +321,7 @@ fn details(text: Option<String>) -> serde_json::Map<String, serde_json::Value> {
     parsed.unwrap_or_default()
 }
 
-/// Who follows.
+/// Returns the origin of the requests of followers.
 pub(crate) fn origin() -> Origin {
     Origin {
         method: "FOLLOW".into(),

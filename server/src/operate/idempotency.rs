@@ -10,7 +10,7 @@ use sea_orm::{ConnectionTrait as _, Statement};
 /// The table of results.
 pub(crate) const TABLE: &str = "idempotency_key";
 
-/// How much is kept.
+/// The limits of the stored results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// The time for which a result is kept.
@@ -58,7 +58,7 @@ async fn oldest_that_fits(cx: &Context, most: usize) -> Result<Option<i64>> {
         .flatten())
 }
 
-/// What was kept before this, in milliseconds, no longer counts.
+/// Returns the time, in milliseconds, up to which stored results have expired.
 pub(crate) fn oldest(cx: &Context, now: DateTime<Utc>) -> Result<i64> {
     let keeps = cx.service::<Bounds>()?.keeps.as_millis();
     let keeps = i64::try_from(keeps).unwrap_or(i64::MAX);

@@ -12,18 +12,18 @@ use crate::base::telemetry;
 use crate::operate::node::{Inner, Node};
 use crate::operate::retention;
 
-/// What a clock that is not believed is called among what is degraded.
+/// The name in `/readyz` of a clock that is not believed.
 const CLOCK: &str = "clock";
 
 /// Cleans up until the service is gone. It holds no part of it while it waits.
 #[derive(Debug)]
 pub(crate) struct Janitor {
     node: Weak<Inner>,
-    /// How often it looks.
+    /// The pause between two cleanups.
     pause: Duration,
     /// True if it was told that the clock is not believed.
     doubts: bool,
-    /// What was told last of statements that did not come to their end.
+    /// The counts that were reported last of statements that did not come to their end.
     reported: LaneCounts,
 }
 

@@ -20,7 +20,7 @@ use crate::guard::session::Sessions;
 /// The outbox: events in the order in which they were committed, for followers.
 pub(crate) const OUTBOX: &str = "outbox";
 
-/// What else is done in the transaction of a write because of its events.
+/// A further step in the transaction of a write, because of its events.
 pub(crate) type Follow = for<'a> fn(&'a Context, &'a [Event]) -> BoxFuture<'a, Result<()>>;
 
 /// Writes events and audit rows, and tells the caches of this process what changed.

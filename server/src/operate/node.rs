@@ -24,7 +24,7 @@ use crate::operate::webhooks::Post;
 #[derive(Clone, Debug)]
 pub struct Node(Arc<Inner>);
 
-/// What a node is made of.
+/// The parts of a node.
 pub struct Inner {
     /// The settings.
     pub config: Config,
@@ -34,11 +34,11 @@ pub struct Inner {
     pub storage: Storage,
     /// Work that goes on when its client has gone.
     pub tasks: TaskTracker,
-    /// What load balancers ask for.
+    /// The state of the probes of load balancers.
     pub health: Health,
-    /// What the service counts.
+    /// The counters of the service.
     pub metrics: Metrics,
-    /// What it counts, and what is asked of its parts.
+    /// The metrics registry: the counters, and the gauges of the parts.
     pub figures: Figures,
     /// Counts failures to log in.
     pub(crate) throttle: Throttle,

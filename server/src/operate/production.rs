@@ -19,7 +19,7 @@ use entity_core::db::Db;
 use crate::base::config::{Config, Problem};
 use crate::operate::storage;
 
-/// What was found, each with what to do about it.
+/// The problems that were found, each with the way to correct it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// With one of these the service does not start.
@@ -74,7 +74,7 @@ pub fn inspect_outside(config: &Config, file: Option<&Path>) -> Result<Findings>
     })
 }
 
-/// What stands against listening on an address that strangers can reach, whatever the profile: a password in
+/// Returns the problem with listening on an address that strangers can reach, whatever the profile: a password in
 /// `content` that they know.
 pub async fn inspect_exposure(config: &Config, content: &Db) -> Result<Option<Problem>> {
     if !config.is_exposed() {

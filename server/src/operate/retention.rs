@@ -1,5 +1,5 @@
-//! Retention of things that nobody deletes: sessions that expired, audit rows, events, results of requests that may be repeated, failures
-//! to log in. What is over is removed a thousand rows at a time, with pauses, so that nobody else who writes waits for
+//! Retention of rows that nobody deletes: expired sessions, audit rows, events, stored responses of idempotency keys,
+//! failures to log in. Expired rows are removed a thousand at a time, with pauses, so that no other writer waits for
 //! long. Attempts at quizzes that have ended by themselves are handed in.
 
 mod ended;
@@ -34,7 +34,7 @@ const ROWS: u64 = 1_000;
 /// Removes rows that are over at an instant, at most so many at once, and returns how many those are.
 type Sweep = for<'a> fn(&'a Context, DateTime<Utc>, u64) -> BoxFuture<'a, Result<u64>>;
 
-/// What types remove by the age of their rows.
+/// The sweeps of types by the age of their rows.
 const SWEEPS: [Sweep; 5] = [
     |cx, now, most| Box::pin(notification::sweep(cx, now, most)),
     |cx, now, most| Box::pin(webhook::sweep(cx, now, most)),

@@ -154,7 +154,7 @@ pub struct Look {
     pub content: Db,
     /// The file with the audit rows of reads; `None` if they are with the content, or if the file is not there.
     pub audit_of_reads: Option<Db>,
-    /// What [`Storage::open`] would add, by name.
+    /// The names of the pending migrations, tables and files that [`Storage::open`] would add.
     pub lacks: Vec<String>,
 }
 
@@ -239,13 +239,13 @@ pub(crate) fn damage_behind(
     }
 }
 
-/// What SQLite leaves of the journal of that file, in bytes, when it has moved it into the file.
+/// The size in bytes to which SQLite truncates the journal of that file after a checkpoint.
 const JOURNAL: &str = "16777216";
-/// What the name of the file ends in that a service has locked. The file itself may stay.
+/// The suffix of the name of the lock file of a service. The file itself may stay.
 const LOCK: &str = ".lock";
 /// The number of bytes in that file.
 const RESERVE: usize = 512 << 10;
-/// What the name of the file with the audit rows of reads ends in.
+/// The suffix of the name of the file with the audit rows of reads.
 const AUDIT: &str = ".audit";
 
 /// All files that a database at `url` may consist of, those that SQLite writes beside its own included; none if

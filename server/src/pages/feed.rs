@@ -42,10 +42,10 @@ pub struct Feed {
     /// Its id, which opens nothing.
     #[entity(id)]
     pub id: String,
-    /// What its owner calls it; what a page of the list is called unless they say.
+    /// The name that its owner gives it; the title of the list unless they give one.
     #[entity(title, optional, search, max = 200)]
     pub title: String,
-    /// What is read: an address below `/direct`, such as `/announcement/site/biology-101`, perhaps with a query.
+    /// The address that is read, below `/direct`, such as `/announcement/site/biology-101`, perhaps with a query.
     #[entity(
         on_create,
         required,
@@ -54,7 +54,7 @@ pub struct Feed {
         label = "What it follows"
     )]
     pub path: String,
-    /// What the list is narrowed to, as in a URL.
+    /// The query that narrows the list, as in a URL.
     #[entity(on_create, optional, max = 2048, uncompared, for_programs)]
     pub query: String,
     /// In which formats, such as `atom`, `rss` and `ics`; all that there are unless some are named.
@@ -69,7 +69,7 @@ pub struct Feed {
     /// When it ends; null for never.
     #[entity(absent = "never", hint = "Empty for never.")]
     pub expires: Option<DateTimeUtc>,
-    /// Whether it has ended: it opens nothing any more, until it is given another end.
+    /// True if it has ended: it opens nothing any more, until it is given another end.
     #[entity(computed = |it, cx| it.is_over(cx.now()))]
     pub expired: bool,
     /// When it was last read, up to ten minutes late; null for never.

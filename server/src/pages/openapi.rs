@@ -42,7 +42,7 @@ const SCHEMAS: &str = "/components/schemas";
 /// The version of OpenAPI that is written.
 const VERSION: &str = "3.1.0";
 
-/// What everybody should know, before the operations.
+/// The introduction before the operations.
 const ABOUT: &str = "\
 Everything under `/direct` is an entity with a type, the first segment of its path. What the types have in common:\n\n\
 - **Formats.** Add an extension such as `.json` or `.xml` to a path, or send `Accept`. JSON is the default.\n\
@@ -53,8 +53,8 @@ if fields of the input were refused; `Accept: application/problem+json` gets the
 - **HEAD** is GET without the body, and **OPTIONS** tells what a path takes.\n";
 
 impl App {
-    /// What the service says of itself, as an OpenAPI document. It is made when it is first asked for, which a service
-    /// does before it listens.
+    /// Returns the OpenAPI document of the service. It is made when it is first asked for, which a service does before
+    /// it listens.
     ///
     /// # Errors
     /// Two operations have the same name.
@@ -195,7 +195,7 @@ impl<'a> Builder<'a> {
         self.document.add(path, method(verb), operation);
     }
 
-    /// What the caller must show, each alternative by itself.
+    /// The security requirements of a request, each alternative by itself.
     fn security(&self, need: Need, verb: Verb) -> Vec<BTreeMap<&'static str, Vec<String>>> {
         let mut session = BTreeMap::from([(SESSION, Vec::new())]);
         if self.config.csrf_mode == CsrfMode::Token && !verb.is_safe() {

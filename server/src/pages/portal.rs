@@ -165,7 +165,7 @@ impl Visit<'_> {
         variable.ok_or_else(|| Error::internal("an address lacks a variable"))
     }
 
-    /// What pages may know of the request.
+    /// The view of the request that pages get.
     fn view(&self) -> View<'_> {
         view(self.app, self.context)
     }

@@ -1,8 +1,8 @@
 //! The memory that large answers share.
 //!
 //! An answer is in memory as a whole until its last byte was handed to the connection, and a client may take its time.
-//! Answers above [`COUNTED`] therefore take a part of one budget, of which the large ones leave a quarter to the others.
-//! Who finds none waits, and as much again may wait; what is more than that is refused at once.
+//! Answers above [`COUNTED`] therefore take a part of one budget, of which the large ones leave a quarter to the
+//! others. Answers that find no room wait, and as many bytes again may wait; further ones are refused at once.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ use crate::base::memory;
 
 /// Answers of no more bytes are not counted.
 const COUNTED: usize = 64 << 10;
-/// What is handed to a connection at once.
+/// The number of bytes that are handed to a connection at once.
 const PIECE: usize = 64 << 10;
-/// What is counted in.
+/// The unit of the budget, in bytes.
 const UNIT: usize = 1 << 10;
 /// The time for which an answer waits until there is room for it.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -25,7 +25,7 @@ use crate::web::events::Live;
 #[derive(Clone, Debug)]
 pub struct App(Arc<Inner>);
 
-/// What a service is made of, besides what its [node](Node) is.
+/// The parts of a service, besides those of its [node](Node).
 pub struct Inner {
     /// The node.
     pub(crate) node: Node,
@@ -33,7 +33,7 @@ pub struct Inner {
     pub endpoints: Arc<Endpoints>,
     /// The formats it speaks.
     pub formats: Arc<Formats>,
-    /// What it says of itself, once somebody has asked.
+    /// The OpenAPI document, once somebody has asked for it.
     pub(crate) description: OnceLock<Document>,
     /// The same as it was written.
     pub(crate) descriptions: Descriptions,
@@ -47,7 +47,7 @@ pub struct Inner {
     pub audit: AuditLog,
     /// The memory that large answers share.
     pub(crate) answers: AnswerMemory,
-    /// Who is let in, and when.
+    /// Limits and queues requests.
     pub(crate) admission: Arc<Admission>,
     /// Slows down who reads private feeds without a pause.
     pub(crate) pace: Pace,

@@ -18,7 +18,7 @@ pub(crate) const GZIP: &str = "gzip";
 /// Shorter texts are not compressed: they fit into one packet as they are.
 const LEAST: usize = 2 << 10;
 
-/// What a tag says of the format of an answer in `format` that is compressed.
+/// Returns the part of a tag that names the format of an answer in `format` that is compressed.
 pub(crate) fn coded(format: &str) -> String {
     format!("{format}+{GZIP}")
 }

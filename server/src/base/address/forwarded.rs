@@ -3,10 +3,10 @@
 //! The end is what the proxy nearest to us wrote. A client that begins a quotation and leaves it open spoils
 //! what it wrote itself, and nothing behind it.
 
-/// What one proxy tells of the request as it came in there.
+/// The fields that one proxy adds about the request as it came in there.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Hop {
-    /// Who sent it: `for`, not looked into.
+    /// The sender: `for`, not parsed.
     pub(super) address: Option<String>,
     /// Over what: `proto`.
     pub(super) protocol: Option<String>,

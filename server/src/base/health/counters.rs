@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::telemetry;
 
-/// What has happened since the service started.
+/// The counters of failures since the service started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// How often a task in the background failed and was started again.
+    /// The number of times that a task in the background failed and was started again.
     pub restarts: u64,
     /// The number of requests that were refused because the audit log had no room for them.
     pub audit_refused: u64,
@@ -15,7 +15,7 @@ pub struct Counters {
     pub audit_lost: u64,
     /// The number of log lines that were counted instead of written, because too many were like them.
     pub lines_repeated: u64,
-    /// How many log lines could not be written.
+    /// The number of log lines that could not be written.
     pub lines_lost: u64,
 }
 

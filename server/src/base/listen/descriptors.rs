@@ -11,7 +11,7 @@ use crate::base::config::Config;
 
 /// The number of files the service itself may need at least: databases, their connections, the log, and listeners.
 const RESERVE: usize = 128;
-/// How many of these have nothing to do with the database.
+/// The number of these that have nothing to do with the database.
 const OTHERS: usize = 16;
 
 /// Raises the limit of open files to what `config` asks for, as far as that is allowed. Where it is not, `config` then
@@ -52,8 +52,8 @@ fn reserve(capacity: Capacity) -> usize {
     capacity.files().saturating_add(OTHERS).max(RESERVE)
 }
 
-/// How many of the connections of so many `clients` there may be, and how many to the database, if so many files may be
-/// open.
+/// Returns the number of connections of `clients` that there may be, and the capacity of the database, if at most so
+/// many `files` may be open.
 fn plan(clients: usize, capacity: Capacity, files: usize) -> (usize, Capacity) {
     // Where files are few, the service does with fewer, but connections have what is left of them.
     let few = RESERVE.min(files / 4 * 3);

@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::ListenOptions;
 
-/// What a connection is doing. Shared by the stream and the service that answers its requests.
+/// The state of a connection. Shared by the stream and the service that answers its requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phase(Arc<AtomicU8>);
 
@@ -71,12 +71,12 @@ pub(super) struct TimedStream {
     writing: Deadline,
     /// True if the client had no room for the last bytes.
     is_blocked: bool,
-    /// What the client took since the deadline for that was set, having had no room each time.
+    /// The number of bytes that the client took since the deadline for them was set, having had no room each time.
     taken: usize,
 }
 
-/// What a client has to take of an answer within the time in which it may take nothing: who takes a little now and then
-/// is as slow as that.
+/// The number of bytes of an answer that a client has to take within the write timeout: one that takes a little now and
+/// then is as slow as one that takes nothing.
 const ENOUGH: usize = 32 << 10;
 
 impl TimedStream {

@@ -22,11 +22,11 @@ const CAUSES: usize = 64;
 /// The number of all causes that are beyond those.
 const OTHERS: u64 = u64::MAX;
 
-/// What the process has logged of late.
+/// The limiter of the log lines of this process.
 pub(super) static LIMITER: LazyLock<Limiter> = LazyLock::new(Limiter::default);
 
-/// Lets so many lines of each place in the code through in a minute. What is logged for debugging is not limited:
-/// whoever asks for it wants all of it.
+/// Limits the log lines of each place in the code to so many in a minute. Lines for debugging are not limited: an
+/// operator who switches them on wants all of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit(pub(super) usize);
 
@@ -63,12 +63,12 @@ pub(super) struct Limiter(Mutex<Seen>);
 struct Seen {
     /// As many as there are places that log, and causes of late.
     places: HashMap<(Identifier, u64), Place>,
-    /// How many of them are causes.
+    /// The number of entries that are causes.
     causes: usize,
     repeated: u64,
 }
 
-/// What one place has logged in the present minute.
+/// The count of lines that one place has logged in the present minute.
 struct Place {
     source: String,
     since: Instant,

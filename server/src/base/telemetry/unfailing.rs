@@ -3,7 +3,7 @@
 use std::io::{Result, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many lines could not be written.
+/// The number of lines that could not be written.
 pub(super) static LOST: AtomicU64 = AtomicU64::new(0);
 
 /// Writes to another writer whole lines, each at once, and says that it did.

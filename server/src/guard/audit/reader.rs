@@ -12,7 +12,7 @@ use serde::Serialize;
 const PAGE: usize = 500;
 /// The number of rows one statement takes a look at: as many as it gets through long before the database stops it.
 const WINDOW: i64 = 20_000;
-/// How much later than its time a row may be stored, and how far the machine's clock may have been set back.
+/// The maximum time by which a row is stored late, and by which the machine's clock may have been set back.
 const LATE: TimeDelta = TimeDelta::days(1);
 
 /// The conditions on rows: a row must meet each that is there.

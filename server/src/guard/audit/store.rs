@@ -55,7 +55,7 @@ impl AuditStore {
         &self.db
     }
 
-    /// What is known to be wrong with it.
+    /// The known faults of the database.
     pub(crate) fn faults(&self) -> &Faults {
         &self.faults
     }

@@ -29,7 +29,7 @@ const ANYWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 /// Counts requests that strangers sent in vain.
 #[derive(Debug)]
 pub(super) struct Strangers {
-    /// How many requests of a network get a row each.
+    /// The number of requests of a network that get a row each.
     free: usize,
     /// The places of the service, the longest first.
     places: Vec<String>,
@@ -107,7 +107,7 @@ impl Strangers {
         None
     }
 
-    /// How long it is until the counts are to be stored.
+    /// Returns the time until the counts are to be stored.
     pub(super) fn until_due(&self, now: Instant) -> Duration {
         match self.since {
             Some(since) => WINDOW.saturating_sub(now.saturating_duration_since(since)),

@@ -24,7 +24,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The time for which it is tried once the service is gone.
 const LAST_TRIES: Duration = Duration::from_secs(2);
-/// What `/readyz` calls the place where rows are stored.
+/// The name in `/readyz` of the place where rows are stored.
 const STORAGE: &str = "audit storage";
 
 /// Stores rows. What it holds outlives a panic of its work.

@@ -10,10 +10,10 @@ use super::evidence::Evidence;
 use super::password::MAX_PASSWORD;
 use crate::base::media;
 
-/// What clients and people are told when one of the two is not there.
+/// The message to clients and people when one of the two is missing.
 const REQUIRED: &str = "username and password are required";
 
-/// How a body is written.
+/// The media type of a body with credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `application/x-www-form-urlencoded`.

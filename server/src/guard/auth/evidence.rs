@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use super::password::{Passwords, Place, Verified};
 use crate::base::config::Network;
 
-/// What somebody shows.
+/// The evidence that a client shows of who it is.
 #[derive(Clone, Debug)]
 pub enum Evidence {
     /// A name and a password, typed into a form or sent by a client.
@@ -38,7 +38,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Who they say they are.
+    /// Returns the user name that the evidence claims.
     pub fn username(&self) -> &str {
         match self {
             Self::Password { username, .. }
@@ -59,14 +59,14 @@ impl Evidence {
     }
 }
 
-/// What a login needs to know of an account.
+/// The properties of an account that a login needs.
 #[derive(Clone)]
 pub struct Account {
     /// The internal id.
     pub id: String,
     /// The external id.
     pub eid: String,
-    /// What people call the user.
+    /// The name by which people call the user.
     pub display_name: String,
     /// The hash of the password, if the account has one.
     pub password_hash: Option<String>,
@@ -116,7 +116,7 @@ pub trait Authenticator: Send + Sync {
 /// Checks passwords, those of the `Authorization` header only if they were switched on.
 #[derive(Clone, Debug)]
 pub struct PasswordCheck {
-    /// What hashes.
+    /// Hashes and verifies passwords.
     pub passwords: Passwords,
     /// True if [`Evidence::Basic`] is taken.
     pub allows_basic: bool,

@@ -24,14 +24,14 @@ pub(crate) const NAMES: Names = Names {
 /// Tells a browser to forget what it keeps of the service.
 pub(crate) const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
-/// What a login or logout has to know of its request besides the body.
+/// The parts of a request that a login or logout needs besides the body.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
     /// The headers.
     pub headers: &'a HeaderMap,
     /// The query, not decoded.
     pub query: Option<&'a str>,
-    /// Who sent it and from where.
+    /// The sender, and the address that it came from.
     pub origin: &'a Origin,
     /// The session that it came with.
     pub session: Option<&'a Session>,
@@ -42,7 +42,7 @@ pub struct Arrival<'a> {
     pub tells_session_id: bool,
 }
 
-/// What a form that logs in is answered with.
+/// The answer to a form that logs in.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LoginResult<'a> {
@@ -59,7 +59,7 @@ pub(crate) struct LoginResult<'a> {
     csrf_token: &'a str,
 }
 
-/// What a logout is answered with.
+/// The answer to a logout.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LogoutResult {
     /// Always `success`.

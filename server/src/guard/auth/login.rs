@@ -21,19 +21,19 @@ use super::password::{Passwords, Verified};
 use super::throttle::{Subject, Throttle};
 use crate::guard::session::{Session, SessionId, Sessions};
 
-/// What is told that somebody logged in. Other parts of the service wait for it under this name.
+/// The event of a login. Other parts of the service wait for it under this name.
 const LOGGED_IN: &str = "user.login.ws";
-/// What is told that somebody logged out.
+/// The event of a logout.
 const LOGGED_OUT: &str = "user.logout";
-/// What is told that somebody could not log in.
+/// The event of a login that failed.
 const FAILED: &str = "user.login.failed";
 /// The code of the error where credentials are right and no session can be begun.
 pub(super) const NO_SESSION: &str = "no_session";
-/// What clients are told then.
+/// The message to clients in that case.
 pub(super) const NOT_ESTABLISHED: &str = "the session could not be established";
 /// The maximum number of logins without a session that this node remembers to have noted; others it looks up.
 const MOST_NOTED: u64 = 100_000;
-/// How many letters of a name are told: nobody's is longer.
+/// The maximum number of letters of a name that are told: no name of an account is longer.
 const NAME_LETTERS: usize = 100;
 
 /// The parts of a [`Login`].
@@ -43,11 +43,11 @@ pub struct LoginParts {
     pub dispatcher: Dispatcher,
     /// The accounts.
     pub directory: Arc<dyn Directory>,
-    /// Who checks evidence; the first one that knows a kind checks it.
+    /// The authenticators, which check evidence; the first one that knows a kind checks it.
     pub authenticators: Vec<Arc<dyn Authenticator>>,
-    /// What hashes passwords.
+    /// Hashes and verifies passwords.
     pub passwords: Passwords,
-    /// What counts failures.
+    /// Counts failures.
     pub throttle: Throttle,
     /// The sessions.
     pub sessions: Arc<Sessions>,
@@ -139,7 +139,7 @@ impl Login {
         self.begin(work, origin).await.map(|()| session)
     }
 
-    /// Who `evidence` proves to be, for this request alone: no session begins.
+    /// Authenticates the user of `evidence` for this request alone: no session begins.
     ///
     /// # Errors
     /// As [`Login::attempt`].
@@ -358,18 +358,18 @@ impl Login {
     }
 }
 
-/// What one failure writes.
+/// A unit of work that records one failure.
 #[derive(Clone)]
 struct Failure {
     /// For whom it counts.
     counted: Vec<Subject>,
     /// The id of the account that was tried, if there is one.
     target: Option<String>,
-    /// What was typed for its name.
+    /// The name that was typed.
     username: String,
 }
 
-/// What is told of a login: whose it is, and where it came from.
+/// Returns the facts of the event of a login: the user, and the origin of the request.
 fn facts(cx: &Context, user_id: Option<&str>, username: &str) -> Map<String, Value> {
     let origin = cx.origin();
     let facts = [
@@ -384,7 +384,7 @@ fn facts(cx: &Context, user_id: Option<&str>, username: &str) -> Map<String, Val
         .collect()
 }
 
-/// What one successful login writes.
+/// A unit of work that begins the session of one successful login.
 #[derive(Clone)]
 struct Begin {
     sessions: Arc<Sessions>,

@@ -26,12 +26,12 @@ pub const MAX_PASSWORD: usize = 1024;
 
 const LANES: u32 = 1;
 
-/// What hashing a password costs. Hashes that cost less are made anew when somebody logs in with them.
+/// The cost of hashing a password. Hashes that cost less are made anew when somebody logs in with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PasswordCost {
     /// The memory that it takes, in KiB.
     pub memory: u32,
-    /// How often it goes through that.
+    /// The number of passes over the memory.
     pub passes: u32,
 }
 
@@ -44,7 +44,7 @@ impl PasswordCost {
 }
 
 impl Default for PasswordCost {
-    /// What OWASP's Password Storage Cheat Sheet asks for at least.
+    /// Returns the minimum of OWASP's Password Storage Cheat Sheet.
     fn default() -> Self {
         Self {
             memory: 19_456,
@@ -71,7 +71,7 @@ pub struct Place {
     _place: admission::Place,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verified {
     /// The password is wrong, or there is no account.
@@ -126,7 +126,7 @@ impl Passwords {
         Ok(Place { _place: place })
     }
 
-    /// How often it has hashed or verified since it was made: a login costs the same, whoever it is for.
+    /// Returns the number of hashes and verifications since it was made: a login costs the same, whoever it is for.
     pub fn runs(&self) -> u64 {
         self.runs.load(Ordering::Relaxed)
     }

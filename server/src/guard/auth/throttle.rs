@@ -28,7 +28,7 @@ use crate::base::system::STEP;
 /// The most forgotten rows that one sweep removes.
 const SWEEP: u64 = 500;
 
-/// How patient the service is.
+/// The options of the throttle.
 #[derive(Clone, Copy, Debug)]
 pub struct ThrottleOptions {
     /// Failures of an account from one network before its next one has to wait.
@@ -159,7 +159,7 @@ impl Throttle {
         Ok(done.rows_affected)
     }
 
-    /// What of the wait that `row` imposes is left.
+    /// Returns the rest of the wait that `row` imposes.
     fn left(&self, kind: Kind, row: &Model, now: DateTime<Utc>) -> Option<TimeDelta> {
         let passed = row.age(now);
         let left = match kind {
@@ -240,14 +240,14 @@ fn digest(parts: &[&str]) -> String {
         })
 }
 
-/// How often somebody failed.
+/// The count of the failures of a subject.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "login_failure")]
 pub struct Model {
     /// Who, as a hash.
     #[sea_orm(primary_key, auto_increment = false)]
     pub subject: String,
-    /// How many failures count.
+    /// The number of failures that count.
     pub failures: i64,
     /// When the last one was or, where they fade, since when so many count. In milliseconds since 1970.
     pub last_failure: i64,

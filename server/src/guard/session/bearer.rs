@@ -8,7 +8,7 @@ use http::header::AUTHORIZATION;
 
 use super::cookie::{Presented, parse_value};
 
-/// What the scheme is called, in whatever case.
+/// The name of the scheme, in whatever case.
 const SCHEME: &str = "bearer";
 
 /// The session that the header names: none if its token is none, several if the header is there several times. `None`

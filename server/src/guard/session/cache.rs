@@ -29,11 +29,11 @@ const BELIEVED: Duration = Duration::from_secs(1);
 const SUSPECTED: Duration = Duration::from_secs(30);
 /// The number of sessions that are remembered.
 const REMEMBERED: u64 = 100_000;
-/// How many uses may wait to be written down.
+/// The number of uses that may wait to be written down.
 const QUEUE: usize = 4096;
 /// The number of uses that are written down at once.
 const BATCH: usize = 256;
-/// What is told when the password of a user changed, or the account was shut or deleted.
+/// The event of a changed password of a user, or of an account that was shut or deleted.
 const CREDENTIALS: &str = "user.credentials";
 /// The number of times within its timeout the use of a session is written down, at most.
 const WRITES_PER_TIMEOUT: i64 = 30;
@@ -45,7 +45,7 @@ pub struct SessionOptions {
     pub timeout: TimeDelta,
     /// The time for which one lives at most.
     pub max_lifetime: TimeDelta,
-    /// How many a user may have; the oldest ends when there is one more.
+    /// The maximum number of sessions of a user; the oldest ends when there is one more.
     pub per_user: u64,
 }
 

@@ -22,7 +22,7 @@ const MAX_SUFFIX: usize = 64;
 /// The longest server id.
 const MAX_SERVER_ID: usize = 32;
 
-/// How the cookie is called and what it says about itself.
+/// The name and the attributes of the cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CookieOptions {
     name: String,
@@ -44,7 +44,7 @@ pub enum CookieError {
     Domain,
 }
 
-/// What a request presents as its session.
+/// The session id that a request presents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Presented {
     /// No cookie of the name, or none that could be a session's.

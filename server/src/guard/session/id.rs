@@ -40,7 +40,7 @@ impl SessionId {
         &self.0
     }
 
-    /// What the table knows it by.
+    /// Returns the hash under which the table has it.
     pub fn hash(&self) -> IdHash {
         IdHash(Sha256::digest(self.0.as_bytes()).into())
     }

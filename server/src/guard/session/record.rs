@@ -11,7 +11,7 @@ use super::attributes::Attributes;
 use super::id::{IdHash, new_csrf_token, new_handle};
 use super::table::Model;
 
-/// How far ahead the clock of another node may be.
+/// The time by which the clock of another node may be ahead.
 const SKEW: TimeDelta = TimeDelta::minutes(1);
 
 /// A session: who is logged in, since when, from where.
@@ -56,7 +56,7 @@ impl Session {
         })
     }
 
-    /// What the table knows it by.
+    /// Returns the hash of the id, under which the table has it.
     pub fn id(&self) -> IdHash {
         self.id
     }
@@ -66,12 +66,12 @@ impl Session {
         &self.handle
     }
 
-    /// Who is logged in.
+    /// Returns the user who is logged in.
     pub fn user(&self) -> &User {
         &self.user
     }
 
-    /// What people call the user.
+    /// Returns the name by which people call the user.
     pub fn display_name(&self) -> &str {
         &self.display_name
     }

@@ -15,7 +15,7 @@ pub struct Model {
     pub user_id: String,
     /// The external id of the user.
     pub user_eid: String,
-    /// What people call the user.
+    /// The name by which people call the user.
     pub display_name: String,
     /// When it began, in milliseconds since 1970.
     pub created: i64,

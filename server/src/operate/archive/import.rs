@@ -27,10 +27,10 @@ use crate::operate::node::Node;
 
 /// The maximum number of bytes of a manifest.
 const MOST: usize = 16 << 20;
-/// How many bytes of rows are written in one transaction, unless one row has more.
+/// The number of bytes of rows that are written in one transaction, unless one row has more.
 const BYTES: usize = 1 << 20;
 
-/// What an import has done.
+/// The result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// The site.

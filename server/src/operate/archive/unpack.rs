@@ -22,7 +22,7 @@ const LINE: usize = 16 << 20;
 const RATIO: u64 = 200;
 /// The size below which that does not matter.
 const SMALL: u64 = 1 << 20;
-/// How much is read at once.
+/// The number of bytes that are read at once.
 const PIECE: usize = 64 << 10;
 
 type Pieces = Sender<Result<Bytes>>;

@@ -52,7 +52,7 @@ const NOTE: u64 = 8 << 10;
 /// The time that the other side may take to accept a connection, and how long it may be silent.
 const CONNECT: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(20);
-/// How often and for how long a request is sent again that failed for no lasting reason.
+/// The number of retries of a request that failed for no lasting reason, and the time for them.
 const RETRIES: usize = 4;
 const RETRY: Duration = Duration::from_secs(20);
 
@@ -221,7 +221,7 @@ impl S3Store {
     }
 }
 
-/// What is sent in parts: the file and the name that the other side gave to the undertaking.
+/// A multipart upload: the file, and the id that the store gave to the upload.
 struct Begun {
     blob: Blob,
     id: MultipartId,
@@ -382,7 +382,7 @@ impl BlobWriter for Writer {
     }
 }
 
-/// Whether the object is so old, by the clock of the other side.
+/// Returns whether the object is older than `age`, by the clock of the other side.
 #[expect(
     clippy::disallowed_methods,
     reason = "it is compared with times that the other side wrote"

@@ -19,7 +19,7 @@ const DURABLE: [&str; 3] = ["fsync", "synchronous_commit", "full_page_writes"];
 
 const MAY_CHANGE_TABLES: &str = "SELECT CASE WHEN has_schema_privilege(current_schema(), $1) THEN 'yes' ELSE 'no' END AS answer";
 
-/// What is unsafe about `db`.
+/// Inspects `db` for unsafe contents and privileges.
 pub(super) async fn inspect(db: &Db) -> Result<Findings> {
     let mut findings = Findings::default();
     if db.writer.get_database_backend() == DbBackend::Postgres {

@@ -9,7 +9,7 @@ use crate::base::config::Problem;
 /// The right of others than the owner and the group to read, write or run a file.
 const OTHERS: u32 = 0o007;
 
-/// What is unsafe about the file at `path`, which `key` is about. One that is not there is not unsafe.
+/// Returns the problem with the permissions of the file at `path`, which `key` is about; none if it is not there.
 pub(super) fn inspect(key: &str, path: &Path) -> Option<Problem> {
     let mode = fs::metadata(path).ok()?.permissions().mode();
     (mode & OTHERS != 0).then(|| {

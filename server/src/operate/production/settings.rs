@@ -9,7 +9,7 @@ use crate::base::config::{Config, Network, Problem, WebOrigin};
 /// More failed logins than this are no limit for whoever guesses passwords.
 const GUESSES: usize = 1_000;
 
-/// What is unsafe about `config`.
+/// Returns the unsafe settings of `config`.
 pub(super) fn inspect(config: &Config) -> Vec<Problem> {
     let is_https = config.public_url.as_ref().is_some_and(WebOrigin::is_https);
     let has_plain_origin = config.csrf_trusted_origins.iter().any(|it| !it.is_https());
@@ -77,7 +77,7 @@ pub(super) fn lacks_store(config: &Config) -> Option<Problem> {
     })
 }
 
-/// What is allowed in `config` and worth a second thought.
+/// Returns the settings of `config` that are allowed and worth a second thought.
 pub(super) fn warn(config: &Config) -> Vec<Problem> {
     let domain = config.cookie_domain.as_deref().unwrap_or_default();
     let has_plain_endpoint = config

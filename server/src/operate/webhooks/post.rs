@@ -24,7 +24,7 @@ const WHOLE: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_secs(5);
 /// The maximum number of bytes of an answer that are read, and thrown away.
 const ANSWER: usize = 64 << 10;
-/// How the service calls itself.
+/// The `User-Agent` of the service.
 const AGENT: &str = concat!("Lectern/", env!("CARGO_PKG_VERSION"));
 
 /// Sends requests to webhooks. The client for them is made when something is first sent.
@@ -61,7 +61,7 @@ impl Post {
         self.news.notify_one();
     }
 
-    /// What wakes the sender.
+    /// Returns the notification that wakes the sender.
     pub(super) fn news(&self) -> Arc<Notify> {
         Arc::clone(&self.news)
     }

@@ -37,7 +37,7 @@ pub(super) struct Due {
     pub(super) owner: Option<(String, String)>,
 }
 
-/// What became of an attempt.
+/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) status: Option<u16>,
@@ -45,7 +45,7 @@ pub(super) struct Outcome {
     pub(super) next: Next,
 }
 
-/// What happens to a delivery.
+/// The next step of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// It is delivered.

@@ -21,9 +21,9 @@ use crate::operate::node::{Inner, Node};
 
 /// The name of the task: in the log, and among what is degraded.
 const NAME: &str = "webhook-sender";
-/// How often the sender looks that nobody wakes.
+/// The interval at which the sender looks for deliveries when nobody wakes it.
 const LOOK: Duration = Duration::from_secs(5);
-/// How often it looks while requests are under way.
+/// The interval at which it looks while requests are under way.
 const LOOK_BUSY: Duration = Duration::from_millis(500);
 /// The maximum number of requests at once, and of those to one host.
 const AT_ONCE: usize = 8;

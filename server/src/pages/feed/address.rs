@@ -8,7 +8,7 @@ use entity_core::{Error, Registry, Result, Verb};
 /// Words behind a prefix that stand for forms and descriptions.
 const NO_CONTENT: [&str; 4] = ["new", "edit", "delete", "describe"];
 
-/// What a private feed reads.
+/// The address that a private feed reads.
 #[derive(Clone, Debug)]
 pub(super) struct Address {
     /// The path, without a format.

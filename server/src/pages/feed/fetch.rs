@@ -29,7 +29,7 @@ use crate::{
     pages::portal,
 };
 
-/// How much later than it was read a feed may say that it was: not every reading is worth a write.
+/// The interval at which the last use of a feed is written: not every reading is worth a write.
 pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
 
 /// For how many minutes a reader, and nobody between, may keep what it read: as long as what was revoked may be
@@ -39,7 +39,7 @@ const KEPT_MINUTES: u32 = 5;
 /// The format of what people are shown who open the address in a browser.
 pub(crate) const PAGE: &str = "html";
 
-/// What people are told of an address that opens nothing, whatever the reason.
+/// The message to people about an address that opens nothing, whatever the reason.
 const GONE: &str = "this feed was revoked, was replaced or has ended: its owner makes a new one under Private feeds";
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -54,7 +54,7 @@ struct Bound {
     owner: Caller,
 }
 
-/// What the path asks for.
+/// The parts of the path of a feed.
 struct Target<'a> {
     token: Token,
     name: &'a str,

@@ -6,8 +6,8 @@ use entity_core::{Context, Error, ErrorKind, Registry, Result};
 
 use super::address::Address;
 
-/// What a page of the address would be called. Refuses an address at which the caller may read nothing now. What may
-/// be read later is for every reading to find out.
+/// Returns the title of a page of the address. Refuses an address at which the caller may read nothing now. Later
+/// readings check again.
 ///
 /// # Errors
 /// The caller may not read there, or may not know of it; the address takes no such query.

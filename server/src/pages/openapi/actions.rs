@@ -74,7 +74,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What lists can be asked, for an action that can be asked that too.
+    /// The query parameters of a list, for an action that takes them too.
     fn searched(&mut self, kind: &Type<'_>, action: &ActionRoute) -> Vec<Parameter> {
         let other = match action.answers {
             Answers::CollectionOf(other) => self.registry.route(other),
@@ -154,7 +154,7 @@ impl Builder<'_> {
     }
 }
 
-/// How the answer may be asked for.
+/// The headers of conditions and preferences that a request may have.
 fn conditions(kind: &Type<'_>, action: &ActionRoute) -> Vec<Parameter> {
     match (action.verb, action.answers) {
         (Verb::Get, Answers::Nothing | Answers::Done) => Vec::new(),
@@ -190,7 +190,7 @@ fn operation_id(kind: &Type<'_>, action: &ActionRoute, count: usize) -> String {
     )
 }
 
-/// How `action` may be refused besides what all operations have in common.
+/// The errors of `action` besides those that all operations have in common.
 fn refusals(action: &ActionRoute) -> &'static [ErrorKind] {
     let is_about_something =
         action.is_on_entity || !action.arguments.is_empty() || !action.parameters.is_empty();

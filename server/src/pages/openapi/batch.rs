@@ -88,7 +88,7 @@ impl Builder<'_> {
     }
 }
 
-/// What says which addresses are meant, and what each of them is asked.
+/// The parameters that list the addresses, and the queries for each of them.
 fn references(required: bool) -> [Parameter; 3] {
     let meaning = format!(
         "addresses below `/direct`, separated by commas, at most {MAX_PARTS}; each counts from 0"
@@ -163,7 +163,7 @@ fn responses() -> BTreeMap<String, Answer> {
     .into()
 }
 
-/// What the body of a batch is made of.
+/// The schema of the body of a batch.
 fn operations() -> Schema {
     let names = HEADERS.map(|it| it.to_string());
     let headers = json_schema!({

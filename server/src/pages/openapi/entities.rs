@@ -19,9 +19,9 @@ use super::refusals::Mount;
 use super::schema::{self, Purpose};
 use super::{Builder, empty, text_header};
 
-/// What shows a form.
+/// The operation that shows a form.
 const FORM: &str = "form";
-/// What the names of operations end with that have a better address.
+/// The suffix of the ids of operations that have a better address.
 pub(super) const AT_FORM: &str = "AtForm";
 
 /// An entity after a change.
@@ -79,7 +79,7 @@ pub(super) fn capital(name: &str) -> String {
         .collect()
 }
 
-/// How `operation` may be refused besides what all operations have in common.
+/// The errors of `operation` besides those that all operations have in common.
 fn refusals(address: &Address) -> &'static [ErrorKind] {
     match address.operation {
         // What a type lets everybody read may still belong to somebody.
@@ -180,7 +180,7 @@ impl Builder<'_> {
         response
     }
 
-    /// What its list can be asked.
+    /// The query parameters of its list.
     pub(super) fn list_parameters(&mut self, kind: &Type<'_>) -> Vec<Parameter> {
         let common = LIST_PARAMETERS
             .iter()
@@ -318,7 +318,7 @@ fn delete(kind: &Type<'_>) -> Operation {
     }
 }
 
-/// What may be asked of an answer that is one entity.
+/// The query parameters of an answer that is one entity.
 pub(super) fn entity_parameters(kind: &Type<'_>) -> impl Iterator<Item = Parameter> {
     let is_shown = |it: &&ListParameter| Projection::PARAMETERS.contains(&it.name);
     let (fields, shown) = (kind.fields(), LIST_PARAMETERS.iter().filter(is_shown));
@@ -327,7 +327,7 @@ pub(super) fn entity_parameters(kind: &Type<'_>) -> impl Iterator<Item = Paramet
         .chain([if_none_match(), if_modified_since()])
 }
 
-/// What the caller must hold, in words.
+/// The permission that the caller must hold, in words.
 fn permission(entry: &TypeEntry, address: &Address) -> String {
     let operation = match address.operation {
         "list" => "read",
@@ -351,7 +351,7 @@ pub(super) fn not_modified() -> (String, Answer) {
     ("304".to_owned(), Answer::Own(answer))
 }
 
-/// What a browser is answered that sent a form.
+/// The answer to a browser that sent a form.
 pub(super) fn see_other() -> (String, Answer) {
     let mut answer = empty("A page shows the result: for forms of those who accept HTML.");
     answer
@@ -360,7 +360,7 @@ pub(super) fn see_other() -> (String, Answer) {
     ("303".to_owned(), Answer::Own(answer))
 }
 
-/// What can be asked about the entity whose id is at `place` in an answer.
+/// The links to the operations on the entity whose id is at `place` in an answer.
 fn links(kind: &Type<'_>, place: &str) -> BTreeMap<String, Link> {
     kind.entry
         .addresses

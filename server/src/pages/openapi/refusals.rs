@@ -21,7 +21,7 @@ pub(super) enum Mount {
     Direct,
 }
 
-/// What a client can be told, and what it means. A defect of the service is no answer to anything it may send.
+/// The errors of a client and their meanings. A defect of the service is no answer to anything it may send.
 const MEANINGS: [(ErrorKind, &str); 15] = [
     (
         ErrorKind::BadRequest,
@@ -80,7 +80,7 @@ const MEANINGS: [(ErrorKind, &str); 15] = [
 ];
 
 const RETRY_AFTER: (&str, &str) = ("Retry-After", "How many seconds to wait.");
-/// What whoever sent too much is told, where that is a matter of requests in a second.
+/// The headers of an answer that refuses a request because of a rate limit.
 const RATE_LIMITED: [(&str, &str); 3] = [
     RETRY_AFTER,
     (
@@ -97,7 +97,7 @@ const RATE_LIMITED: [(&str, &str); 3] = [
 /// The name of the answer to requests whose header is too long.
 const OVERLONG: &str = "HeaderTooLong";
 
-/// How every operation of this kind can be refused.
+/// The errors that every operation of this kind can have.
 pub(super) fn of(mount: Mount, verb: Verb, need: Need, config: &Config) -> Vec<ErrorKind> {
     let is_open = need == Need::Public;
     let has_evidence = config.auth_basic || config.auth_trusted_header.is_some();

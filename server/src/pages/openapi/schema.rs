@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::SCHEMAS;
 
-/// What the service says of an entity besides its fields.
+/// The properties of an entity besides its fields.
 const METADATA: [(&str, &str); 4] = [
     ("entityReference", "The reference: `/type/id`."),
     ("entityURL", "The address."),
@@ -15,7 +15,7 @@ const METADATA: [(&str, &str); 4] = [
     ("entityTitle", "The title."),
 ];
 
-/// What the shape of an entity is for.
+/// The purpose of the shape of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// It is read whole.

@@ -86,12 +86,12 @@ pub(super) struct Settings {
     /// The database: `sqlite://FILE`, `/path/to/FILE` or `postgres://…` [default: `sqlite://lectern.db`].
     #[arg(long, global = true, help_heading = SETTINGS, value_name = "URL")]
     pub(super) database: Option<String>,
-    /// What the service is for: `development`, or `production`, which refuses what is unsafe [default: development].
+    /// The purpose of the service: `development`, or `production`, which refuses what is unsafe [default: development].
     #[arg(long, global = true, help_heading = SETTINGS, value_name = "PROFILE")]
     pub(super) profile: Option<String>,
 }
 
-/// What demo data are like.
+/// The arguments for demo data.
 #[derive(Args, Debug)]
 pub(super) struct Demo {
     /// Fill an empty database with a small university first.
@@ -108,7 +108,7 @@ pub(super) struct Demo {
     pub(super) demo_password: String,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Serve (what happens without a command).
@@ -221,7 +221,7 @@ pub(super) struct Audit {
     pub(super) csv: bool,
 }
 
-/// What the crate of a new entity type is like.
+/// The arguments of a new crate with an entity type.
 #[derive(Args, Debug)]
 #[group(skip)]
 #[command(group = ArgGroup::new("source").required(true).args(["path", "git"]))]
@@ -239,13 +239,13 @@ pub(super) struct NewType {
     pub(super) into: Option<PathBuf>,
 }
 
-/// What to do with an account.
+/// The actions on accounts.
 #[derive(Debug, Subcommand)]
 pub(super) enum UserAction {
     /// Make an account.
     #[command(after_help = "Example:\n  lectern user add ada --superuser")]
     Add {
-        /// What the user types to log in.
+        /// The external id, with which the user logs in.
         eid: String,
         /// Make it a super user's.
         #[arg(long)]
@@ -254,7 +254,7 @@ pub(super) enum UserAction {
     /// Change the password.
     #[command(after_help = "Example:\n  lectern user passwd ada")]
     Passwd {
-        /// What the user types to log in.
+        /// The external id, with which the user logs in.
         eid: String,
     },
     /// List all accounts: what users type to log in, their names, the kinds of their accounts, and which are shut.
@@ -267,13 +267,13 @@ pub(super) enum UserAction {
     /// Open an account again that was shut.
     #[command(after_help = "Example:\n  lectern user enable ada")]
     Enable {
-        /// What the user types to log in.
+        /// The external id, with which the user logs in.
         eid: String,
     },
     /// Shut the account.
     #[command(after_help = "Example:\n  lectern user disable ada")]
     Disable {
-        /// What the user types to log in.
+        /// The external id, with which the user logs in.
         eid: String,
     },
 }

@@ -9,7 +9,7 @@ use crate::base::config::Config;
 use crate::operate::files::{self, copy};
 use crate::operate::storage;
 
-/// How many percent lie between two lines of progress.
+/// The percentage between two lines of progress.
 const STEP: u64 = 10;
 
 /// Writes a backup, while a service may be at work.

@@ -15,7 +15,7 @@ use crate::operate::files::{self, DiskStore};
 use crate::operate::production::{self, Findings};
 use crate::operate::storage;
 
-/// How much it looks at, and tells.
+/// The options of the checks and of the report.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     /// Every index is compared with its table, and every stored file with its digest.

@@ -197,8 +197,8 @@ where
     done.await
 }
 
-/// What is stored of the password that the operator gives: hashed before the database is held for writing, which
-/// a service may be at work on.
+/// Reads the password that the operator gives, and hashes it before the database is held for writing, which a service
+/// may be at work on.
 async fn read_password(app: &App, eid: &str, is_production: bool) -> Result<PasswordHash, Failure> {
     let text = given_password().await?;
     if is_production && known::is_known(&text, &[eid]) {

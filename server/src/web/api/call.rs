@@ -66,7 +66,7 @@ pub(super) fn body(
     }
 }
 
-/// How the answer to a request is told.
+/// The options of the answer to a request.
 #[derive(Clone)]
 pub(super) struct Told {
     origin: Origin,
@@ -143,7 +143,7 @@ struct Envelope<'a> {
     timestamp: String,
 }
 
-/// What the envelope says of all data that are answered.
+/// The status in the envelope of all data that are answered.
 const SUCCESS: &str = "success";
 
 /// The shape of the envelope around data of the shape `data`.

@@ -136,7 +136,7 @@ impl Listed {
         }
     }
 
-    /// How people call it.
+    /// Returns the name of the endpoint for people.
     fn name(&self) -> String {
         format!("`{} {}`", self.endpoint.verb.name(), self.endpoint.path)
     }

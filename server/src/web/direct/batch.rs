@@ -120,8 +120,8 @@ fn count(
     Some(counted.err()?.respond(&context.errors))
 }
 
-/// What is kept for the key of a batch that came to `outcomes`, in full and in brief; nothing if it has none. `answer`
-/// tells outcomes.
+/// Returns the stored responses, in full and in brief, for the key of a batch that came to `outcomes`; nothing if it
+/// has none. `answer` makes a response of outcomes.
 ///
 /// # Errors
 /// It is too much.
@@ -183,7 +183,7 @@ async fn keep_apart(
         .await
 }
 
-/// What a batch in a batch is refused with.
+/// The error of a batch in a batch.
 const NESTED: &str = "a batch can't hold another one";
 
 /// The address of one part: below `/direct`, or relative to it. Nothing else can be asked, least of all another

@@ -12,7 +12,7 @@ use super::respond::{self, ResponseOptions};
 use super::validators::Validators;
 use crate::base::error;
 
-/// What bytes are that are of no known type.
+/// The media type of bytes of no known type.
 const UNKNOWN: HeaderValue = HeaderValue::from_static("application/octet-stream");
 
 /// Answers `bytes`, or the news that the client already has them.
@@ -61,8 +61,8 @@ pub(super) fn is_media_type(text: &str) -> bool {
         .is_some_and(|(kind, own)| is_name(kind) && is_name(own))
 }
 
-/// What a client does with a file of this name: `inline` or `attachment`. A client that does not know the form for
-/// other letters gets the name with `_` in their places.
+/// Returns the `Content-Disposition` of a file of this name, of the kind `inline` or `attachment`. A client that does
+/// not know the form for other letters gets the name with `_` in their places.
 pub(super) fn disposition(kind: &str, name: Option<&str>) -> String {
     let Some(name) = name else {
         return kind.to_owned();

@@ -33,13 +33,13 @@ const MAX_KEY: usize = 255;
 /// Most bytes of an answer that are kept. Of a longer one, only the head is.
 const MAX_BODY: usize = 64 * 1024;
 
-/// What a row takes beside the head and the body, about: the hashes, the user, the entries of indexes.
+/// The bytes of a row beside the head and the body, about: the hashes, the user, the entries of indexes.
 const ROW: usize = 400;
 
 /// The header that carries the key.
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// What of the first answer's head is kept.
+/// The headers of the first answer that are stored.
 const KEPT_HEADERS: [&str; 12] = [
     "content-disposition",
     "content-type",
@@ -54,19 +54,19 @@ const KEPT_HEADERS: [&str; 12] = [
     "x-warning-already-members",
     "x-warning-not-found",
 ];
-/// What the headers begin with by which clients find their way through a batch.
+/// The prefix of the headers by which clients find their way through a batch.
 const BATCH_HEADERS: &str = "batch";
 
 /// A key, as one user sent it with one request.
 ///
-/// What is stored tells neither the key nor the request, which may hold a password: both are hashed, and what the
-/// request is hashed with is the key, so that nobody who reads the table can try passwords.
+/// The table holds neither the key nor the request, which may hold a password: both are hashed, and the request is
+/// hashed together with the key, so that nobody who reads the table can try passwords.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     user: String,
     /// The hash of the key.
     text: String,
-    /// What tells this request from others.
+    /// The hash that tells this request from others.
     request: String,
 }
 
@@ -210,7 +210,7 @@ impl Key {
     }
 }
 
-/// What comes again.
+/// The origin of a replay.
 #[derive(Debug)]
 pub(super) enum Again<'a> {
     /// This request.
@@ -328,7 +328,7 @@ impl Kept {
         self.make_room(cx).await
     }
 
-    /// What it takes of the disk, about.
+    /// Returns the approximate size of the row in bytes.
     fn bytes(&self) -> i64 {
         let brief = self.brief.as_ref().map_or(0, Bytes::len);
         let bytes = self.body.len() + brief + self.headers.len() + ROW;
@@ -374,7 +374,7 @@ impl Kept {
         self.body.is_empty() && headers.iter().any(is_secret)
     }
 
-    /// What of it says no more than how it went.
+    /// Reduces the response to its status and the body in brief.
     fn into_brief(self) -> Self {
         let body = self.brief.clone().unwrap_or_default();
         let headers = match body.is_empty() {
@@ -421,7 +421,7 @@ fn write_headers(headers: &HeaderMap, has_type: bool) -> Result<String> {
     serde_json::to_string(&kept).map_err(Error::internal)
 }
 
-/// What [`write_headers`] wrote, without what says of which kind the body is.
+/// Removes the headers of the body from headers that [`write_headers`] wrote.
 fn without_content(headers: &str) -> String {
     let mut kept: Vec<(String, String)> = serde_json::from_str(headers).unwrap_or_default();
     kept.retain(|(name, _)| !name.starts_with("content-"));

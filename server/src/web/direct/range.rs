@@ -5,7 +5,7 @@ use std::ops::Range;
 use axum::http::HeaderMap;
 use axum::http::header::{IF_RANGE, RANGE};
 
-/// What a client asks for of a file.
+/// The range of a file that a client asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// All of it.
@@ -16,8 +16,8 @@ pub(super) enum Wanted {
     Beyond,
 }
 
-/// What the headers ask for of a file of `size` bytes, which has `tag` and, if that is known, the date `modified`. What
-/// is no range of bytes, and several ranges at once, ask for all of it; so does a range of another state of the file.
+/// Parses the `Range` header for a file of `size` bytes, which has `tag` and, if that is known, the date `modified`. An
+/// invalid range, several ranges at once, and a range of another state of the file ask for all of it.
 pub(super) fn wanted(headers: &HeaderMap, size: u64, tag: &str, modified: Option<&str>) -> Wanted {
     let text = |name| headers.get(name).and_then(|it| it.to_str().ok());
     let mut values = headers.get_all(RANGE).iter();

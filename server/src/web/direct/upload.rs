@@ -43,7 +43,7 @@ pub(crate) fn is_asked(app: &App, parts: &Parts) -> bool {
     path.is_ok_and(|path| reception(app, parts, &path, sent).is_some())
 }
 
-/// How the request takes its body as files, if it does.
+/// Returns the declaration by which the request takes its body as files, if it does.
 pub(super) fn reception(
     app: &App,
     parts: &Parts,

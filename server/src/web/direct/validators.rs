@@ -20,7 +20,7 @@ use super::respond;
 /// The tag and the date of an answer, as far as it has them.
 pub(crate) struct Validators {
     state: State,
-    /// What the tag says of the format.
+    /// The part of the tag that names the format.
     format: Cow<'static, str>,
 }
 

@@ -30,7 +30,7 @@ const LOOK_BACK: i64 = 2_000;
 const STEP: i64 = 25;
 /// The time that a stream waits that finds no place.
 const LATER: Duration = Duration::from_secs(1);
-/// How often a stream on which nothing happens looks whether its session lives.
+/// The interval at which an idle stream checks whether its session lives.
 const LOOK: Duration = Duration::from_secs(5);
 /// The time that a stream says nothing at most, so that nobody between takes it for dead.
 const SILENCE: Duration = Duration::from_secs(15);

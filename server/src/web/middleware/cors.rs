@@ -16,12 +16,12 @@ use crate::base::mount;
 pub(crate) const RESOURCE_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-resource-policy");
 
-/// What a page may send.
+/// The headers that a page may send.
 const SENT: HeaderValue = HeaderValue::from_static(
     "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, \
      If-Unmodified-Since, Prefer, X-CSRF-Token",
 );
-/// What a page may read beside the body.
+/// The headers of an answer that a page may read.
 const TOLD: HeaderValue = HeaderValue::from_static(
     "Allow, ETag, EntityId, EntityReference, Idempotency-Replayed, Link, Location, Preference-Applied, Retry-After, X-Entity-Format, \
      X-Entity-Prefix, X-Entity-Reference, X-Entity-URL, X-Left-Out, X-Request-Id, X-Sakai-Session, X-Total-Count",
@@ -33,7 +33,7 @@ const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToStranger;
 
-/// Who may read the answer to a request.
+/// The origins whose pages may read the answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
     /// Pages of our own origin.
@@ -47,7 +47,7 @@ pub(crate) enum Readers {
 }
 
 impl Readers {
-    /// Who may read the answer to the request with this head.
+    /// Returns the origins whose pages may read the answer to the request with this head.
     pub(crate) fn of(parts: &Parts, config: &Config) -> Self {
         if let Some(origin) = listed(&parts.headers, &config.cors_origins) {
             let asks = parts.method == Method::OPTIONS

@@ -111,7 +111,7 @@ pub fn bound(response: &mut Response) {
     }
 }
 
-/// What an answer with these headers depends on: what every answer does, and what its handler named.
+/// Returns the `Vary` of an answer with these headers: that of every answer, and the headers that its handler named.
 fn vary(headers: &HeaderMap) -> HeaderValue {
     let always = HeaderValue::from_static(VARIES);
     if !headers.contains_key(VARY) {

@@ -16,7 +16,7 @@ use crate::web::direct::norefresh;
 /// The query parameter of requests that a page sends on its own: they don't keep a session alive.
 const AUTOMATIC: &str = "auto";
 
-/// What is known of the session of a request before the store is asked.
+/// The session of a request, as far as it is known before the store is asked.
 #[derive(Debug)]
 pub(crate) enum Known {
     /// There is none.
@@ -27,7 +27,7 @@ pub(crate) enum Known {
     Unknown(SessionId),
 }
 
-/// What is known of the session of the request with this head.
+/// Looks up the session of the request with this head in the cache.
 pub(crate) fn look(app: &App, parts: &Parts) -> Known {
     match presented(app, &parts.headers) {
         Presented::Nothing => Known::Nothing,

@@ -8,7 +8,7 @@ fn instant(millis: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(millis).unwrap()
 }
 
-/// How often somebody who tries again as soon as it is allowed, after `rest` more every `pause` tries, fails in `time`.
+/// Counts the failures within `time` of a client that tries again as soon as it may, and rests every `pause` tries.
 fn guesses(subject: &Subject, time: i64, pause: u32, rest: i64) -> u32 {
     let throttle = Throttle::default();
     let (mut now, mut row, mut count) = (0, None, 0);

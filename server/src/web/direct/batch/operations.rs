@@ -28,7 +28,7 @@ use crate::web::direct::idempotency::Key;
 use crate::web::prefer::Preferences;
 use crate::web::request_context::RequestContext;
 
-/// How often an atomic batch that lost a race is run, at most.
+/// The maximum number of attempts of an atomic batch that lost a race.
 const TRIES: u32 = 4;
 /// The headers that an operation may have of its own.
 pub(crate) const HEADERS: [HeaderName; 7] = [
@@ -67,7 +67,7 @@ struct Operation {
     body: Option<Value>,
     #[serde(default)]
     headers: HashMap<String, String>,
-    /// What later ones call it.
+    /// The id by which later operations refer to this one.
     #[serde(default)]
     id: Option<String>,
 }
@@ -119,7 +119,7 @@ impl Operations {
         Ok(batch)
     }
 
-    /// How much they ask for.
+    /// Counts the reads and the writes of the batch.
     pub(super) fn units(&self) -> Units {
         let is_read = |it: &&Operation| it.method == Verb::Get.name();
         let reads = self.operations.iter().filter(is_read).count();
@@ -334,7 +334,7 @@ impl Operations {
 }
 
 impl Operation {
-    /// What is done together is also given up together: one alone can't be.
+    /// Checks the operation. One of an atomic batch can't be rolled back alone.
     fn check(&self, is_atomic: bool) -> Result<()> {
         super::address(&self.path)?;
         self.method()?;

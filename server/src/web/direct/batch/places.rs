@@ -7,17 +7,17 @@ use serde_json::Value;
 
 use super::result::Outcome;
 
-/// What is no id of anything.
+/// A placeholder that is no id of any entity.
 const UNKNOWN: &str = "-";
 
-/// What later operations may ask of an earlier one.
+/// The result of an operation that later ones may refer to.
 pub(super) struct Made {
     entity_id: String,
     entity_reference: String,
 }
 
 impl Made {
-    /// What stands for it before it is made.
+    /// Returns the placeholders of a result before it is made.
     pub(super) fn unknown() -> Self {
         Self {
             entity_id: UNKNOWN.to_owned(),
@@ -26,10 +26,10 @@ impl Made {
     }
 }
 
-/// What the earlier operations made, by their ids; nothing of those that failed.
+/// The results of the earlier operations, by their ids; nothing of those that failed.
 pub(super) type Results<'a> = HashMap<&'a str, Option<Made>>;
 
-/// What a good answer says it is about: by its headers, or else by the entity in it.
+/// Returns the entity that a good answer is about: from its headers, or else from its body.
 pub(super) fn made(outcome: &Outcome) -> Option<Made> {
     if !super::is_good(outcome.status) {
         return None;

@@ -95,7 +95,7 @@ impl References {
         })
     }
 
-    /// How much they ask for.
+    /// Counts the reads and the writes of the batch.
     pub(super) fn units(&self) -> Units {
         let parts = self.parts.len();
         match self.method.is_safe() {

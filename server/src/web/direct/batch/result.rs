@@ -29,7 +29,7 @@ pub(super) struct Outcome {
     pub(super) body: String,
     /// The headers of a part that began or ended a session, which are for the client and not for who reads results.
     pub(super) session: Option<HeaderMap>,
-    /// What its error says, if it is one.
+    /// The message of the error, if it is one.
     message: Option<Message>,
 }
 
@@ -55,7 +55,7 @@ impl Outcome {
         })
     }
 
-    /// What may be kept of it: of an answer that must not be stored, no more than how it went.
+    /// Returns the part of the answer that may be stored: of one that must not be stored, no more than the status.
     pub(super) fn to_kept(&self) -> Self {
         match self.is_secret() {
             true => Self {
@@ -75,7 +75,7 @@ impl Outcome {
         }
     }
 
-    /// What is kept of it for whom only how it went is told, and what it made.
+    /// Returns the status and the names of the entity, for a replay to a caller who may no longer read the body.
     pub(super) fn to_brief(&self) -> Self {
         let Self {
             status, headers, ..
@@ -158,7 +158,7 @@ impl Outcome {
         }
     }
 
-    /// What was wrong, the same in whatever format the body tells it.
+    /// Returns the message of the error, the same in whatever format the body has it.
     pub(super) fn error(&self) -> Option<String> {
         if super::is_good(self.status) {
             return None;
@@ -185,7 +185,7 @@ fn take_session(headers: &mut HeaderMap) -> Option<HeaderMap> {
     Some(taken.map(|(value, name)| (name, value)).collect())
 }
 
-/// What came of one part, as JSON tells it.
+/// The result of one part, as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Told<'a> {
@@ -205,7 +205,7 @@ pub(super) struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    /// What came of the part that was sent to `entity_url`, or nowhere.
+    /// Makes the result of the part that was sent to `entity_url`, or nowhere.
     pub(super) fn of(outcome: &'a Outcome, entity_url: Option<&'a str>) -> Self {
         Self {
             id: None,

@@ -49,8 +49,8 @@ impl Room {
     }
 }
 
-/// What came of `part`, sent on its own by `send` if there is room for it. What was only read and is too much is left
-/// out; what wrote something is told, because it is done.
+/// Sends `part` on its own by `send` if there is room for its answer. The answer of a read that is too large is left
+/// out; that of a write is told, because the write is done.
 pub(super) async fn fill(
     room: &mut Room,
     outer: &RequestContext,

@@ -275,7 +275,7 @@ impl Stream for Gate {
     }
 }
 
-/// What the client is told of a form that can't be read.
+/// Makes the error that a client gets for a form that can't be read.
 fn told(error: multer::Error) -> Error {
     match error {
         multer::Error::StreamReadFailed(source) => match source.downcast::<Error>() {

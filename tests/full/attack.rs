@@ -1,4 +1,4 @@
-//! What an attacker once achieved by load or by time, one file for each attack.
+//! Attacks that once succeeded by load or by time, one file for each.
 
 mod disk;
 mod held;

@@ -1,6 +1,6 @@
-//! What the compiler says to the author of a provider: nothing to one that is right, what to do to one that is wrong.
+//! The messages of the compiler to the author of a provider: none if it is right, advice if it is wrong.
 //!
-//! Each file of `entity-core/tests/ui` is such a provider, and what the compiler says stands in a file beside it.
+//! Each file of `entity-core/tests/ui` is such a provider, and the messages about it are in a file beside it.
 //! `OVERWRITE=1` writes these files anew.
 
 use std::env;
@@ -13,13 +13,13 @@ use tests::artefacts::Artefacts;
 use tests::process::root;
 
 const CASES: &str = "entity-core/tests/ui";
-/// How the lines begin by which the compiler ends.
+/// The beginnings of the lines with which the compiler ends.
 const SUMMARIES: [&str; 3] = [
     "error: aborting due to",
     "For more information about",
     "Some errors have detailed",
 ];
-/// What the compiler says of files of its own.
+/// The beginnings of the compiler's notes about files of its own.
 const ASIDE: [&str; 2] = [
     "the full name for the type has been written to",
     "consider using `--verbose`",
@@ -48,7 +48,7 @@ fn a_wrong_provider_is_told_what_to_do() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// What is wrong with what the compiler says of `case`.
+/// Returns the difference of the compiler's messages about `case` from the expected ones.
 fn complaint(artefacts: &Artefacts, case: &Path) -> Option<String> {
     let name = case.file_name()?.to_str()?;
     let folder = TempDir::new().expect("a folder for temporary files can be made");
@@ -66,8 +66,8 @@ fn complaint(artefacts: &Artefacts, case: &Path) -> Option<String> {
     (said != expected).then(|| format!("{name}: the compiler says\n{said}\ninstead of\n{expected}"))
 }
 
-/// What the compiler said without what is not of the case: numbers of lines of our own sources, how wide they make the
-/// margin, and how many errors there were.
+/// Returns the messages of the compiler without parts that are not of the case: numbers of lines of our own sources,
+/// the width of the margin, and the number of errors.
 fn essence(said: &str) -> String {
     let root = format!("{}/", root().display());
     let mut essence = String::new();

@@ -18,7 +18,7 @@ use crate::durability::id_of;
 
 const WRITERS: usize = 4;
 
-/// What was acknowledged so far.
+/// The writes that were acknowledged so far.
 type Acknowledged = Arc<Mutex<HashSet<String>>>;
 
 /// Writes until it is cut off.

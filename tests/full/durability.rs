@@ -1,6 +1,6 @@
-//! What was acknowledged is there after the process was killed, whole, with its event and its audit row.
+//! Acknowledged writes are there after the process was killed, whole, with their event and their audit row.
 //!
-//! `KILL_ROUNDS` says how often the process is killed; a few times by default.
+//! `KILL_ROUNDS` is the number of times that the process is killed; a few by default.
 
 use std::collections::HashSet;
 use std::env;

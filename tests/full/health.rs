@@ -1,4 +1,4 @@
-//! What load balancers are told, while all is well, while the database is away, and while the service is busy.
+//! The answers to load balancers, while all is well, while the database is away, and while the service is busy.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,7 +10,7 @@ use tests::{Backend, Client, TestApp, both, database};
 
 const LIVE: &str = "/livez";
 const READY: &str = "/readyz";
-/// What was found may be five seconds old; finding it takes some time too.
+/// The time until a change is noticed: the last answer may be five seconds old, and getting one takes some time too.
 const NOTICED: Duration = Duration::from_secs(8);
 
 /// Asks again and again until the service says this of whether it is ready.

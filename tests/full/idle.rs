@@ -19,16 +19,16 @@ const DEFAULT_CONNECTIONS: usize = 200;
 const CLIENTS: usize = 8;
 /// With fewer, the test would show nothing: then the limit of open files is too low.
 const FEWEST_CONNECTIONS: usize = 5_000;
-/// How many files other tests may open meanwhile.
+/// The number of files that other tests may open meanwhile.
 const OTHERS: usize = 2_000;
 /// Requests on new connections while the others are idle.
 const REQUESTS: usize = 200;
-/// What the service may hold for an idle connection, in bytes.
+/// The maximum memory of the service for an idle connection, in bytes.
 const EACH: u64 = 40 * 1024;
-/// What it may hold in all, in KiB, without its code: 20 of 350 MiB are for the code of an optimised program. Here, where it
-/// is not optimised, the code takes several times as much, and more with each type.
+/// The maximum memory of the service in all, in KiB, without its code: 20 of 350 MiB are for the code of an optimised
+/// program. Here, where it is not optimised, the code takes several times as much, and more with each type.
 const ALL: u64 = 330 * 1024;
-/// What the service may take for what has nothing to do with connections, in KiB.
+/// The maximum memory for other things than connections, in KiB.
 const NOISE: u64 = 16 * 1024;
 const PATIENCE: Duration = Duration::from_secs(20);
 const PATH: &str = "/direct/session/current.json";
@@ -112,7 +112,7 @@ async fn open(port: u16, number: usize) -> Vec<TcpStream> {
     clients.join_all().await.into_iter().flatten().collect()
 }
 
-/// How long nearly all of some requests took, each on a connection of its own.
+/// Returns the 99th percentile of the latency of requests, each on a connection of its own.
 async fn p99(port: u16) -> Duration {
     let mut times = Vec::with_capacity(REQUESTS);
     for _ in 0..REQUESTS {

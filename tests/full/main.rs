@@ -1,5 +1,5 @@
-//! What `cargo test` leaves out: tests that need load, a fault of the machine, a limit of memory, the timing of another
-//! program, or more than ten seconds.
+//! The tests that `cargo test` leaves out: those that need load, a fault of the machine, a limit of memory, the timing
+//! of another program, or more than ten seconds.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use entity_providers::base::html::HtmlRules;
 
-/// What takes a parser long, as text that goes on for as long as it is wanted: its beginning, and what is repeated,
-/// where `#` stands for a number that is another one each time.
+/// The texts that take a parser long, as long as they are wanted: the beginning, and the part that is repeated, where
+/// `#` stands for a number that is another one each time.
 const SHAPES: &[(&str, &str)] = &[
     ("", "<dl><dd>"),
     ("", "<dd><dl>"),
@@ -145,7 +145,7 @@ fn sec_time_is_proportional_to_size_whatever_the_shape() {
     assert!(slow.is_empty(), "{slow:?}");
 }
 
-/// What is stored is no more than what was sent justifies, and is taken again.
+/// The stored text is no longer than the sent one justifies, and sanitising it again changes nothing.
 #[test]
 fn sec_what_comes_out_is_bounded_and_comes_out_again() {
     let rules = HtmlRules::default();

@@ -59,7 +59,7 @@ fn link_example(folder: &Path) -> PathBuf {
     link("main.rs", folder, &program, "shelf")
 }
 
-/// What comes of a source of the example, by the name `made` in `folder`.
+/// Compiles a source of the example, and returns the file by the name `made` in `folder`.
 fn link(source: &str, folder: &Path, arguments: &[String], made: &str) -> PathBuf {
     let source = format!("{EXAMPLE}/src/{source}");
     let output = Artefacts::of_workspace().compile(&source, folder, arguments);

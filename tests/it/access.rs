@@ -1,6 +1,6 @@
-//! Who may do what: every case of the policy, asked in every way that there is to ask, on both databases.
+//! Access: every case of the policy, asked in every way that there is to ask, on both databases.
 //!
-//! The policy is data ([`policy`]). What is asked is made from it: [`world`] and [`subject`] hold what it speaks of,
+//! The policy is data ([`policy`]). The requests are made from it: [`world`] and [`subject`] hold what it speaks of,
 //! [`requests`] the ways to ask, [`answers`] what is expected, [`digest`] sees whether anything changed.
 
 mod answers;

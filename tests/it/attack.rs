@@ -1,4 +1,4 @@
-//! What an attacker once achieved, one file for each attack. What needs load or time is in the other target of tests.
+//! Attacks that once succeeded, one file for each. Those that need load or time are in the other target of tests.
 
 mod abandoned_batch;
 mod enrolment;

@@ -1,4 +1,4 @@
-//! How a request says whose it is, and what it is told if it does not.
+//! Authentication of requests, and the answers to requests without it.
 
 use http::header::{AUTHORIZATION, COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderName, Method, StatusCode};

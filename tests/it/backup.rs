@@ -13,13 +13,13 @@ use tests::{Backend, Client, Database, OnBackend, TestApp, both};
 
 use crate::usage::{assert_exact, counted};
 
-/// What the database calls it.
+/// Returns the id in the database.
 fn last_part(id: &str) -> String {
     id.rsplit(':').next().unwrap_or_default().to_owned()
 }
 
-/// What accounts and sites are counted to have comes with a backup, is counted where the backup is of a service that did
-/// not count, and goes on to be counted.
+/// The usage of accounts and sites comes with a backup, is counted where the backup is of a service that did not count,
+/// and goes on to be counted.
 #[tokio::test]
 async fn what_is_counted_is_right_after_a_restore() {
     let app = TestApp::with_settings(Backend::Sqlite, &[]).await;

@@ -16,7 +16,7 @@ const ACCESS: Access = Access {
     delete: Need::Session,
 };
 
-/// How something is cooked.
+/// A recipe of a meal.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "recipe", table = "recipe", access = ACCESS)]
@@ -28,7 +28,7 @@ struct Recipe {
     name: String,
     #[entity(optional, site)]
     site_id: Option<String>,
-    /// What is done, in this order.
+    /// The steps, in this order.
     #[entity(children, max = 5)]
     steps: Vec<Step>,
     #[entity(version)]
@@ -55,7 +55,7 @@ struct Step {
     minutes: Option<i64>,
     #[entity(choices("low", "high"), optional)]
     heat: String,
-    /// What it needs.
+    /// The tools that it needs.
     #[entity(children)]
     tools: Vec<Tool>,
 }

@@ -28,7 +28,7 @@ fn from(client: &Client, origin: &str) -> Client {
     client.clone().with_header(ORIGIN, origin)
 }
 
-/// Who may read the answer, and whether as whoever is logged in.
+/// Returns the headers that name the origins that may read the answer, with cookies or without.
 fn readers(answer: &Answer) -> (Option<&str>, bool, Option<&str>) {
     let with_cookies = answer.header(ACCESS_CONTROL_ALLOW_CREDENTIALS) == Some("true");
     (

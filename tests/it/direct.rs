@@ -79,7 +79,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";
 const XML: &str = "application/xml";
 
-/// What is at `path`, which must be there.
+/// Reads the entity at `path`, which must be there.
 pub(crate) async fn read(client: &Client, path: &str) -> Value {
     let answer = client.get(path).await;
     answer.expect(StatusCode::OK);

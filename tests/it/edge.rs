@@ -1,4 +1,4 @@
-//! What is done at the edge, before a unit of work opens, keeps nobody from writing, on a database with one writer too.
+//! Work at the edge, before a unit of work opens, keeps nobody from writing, on a database with one writer too.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};

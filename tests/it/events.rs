@@ -1,4 +1,4 @@
-//! What the outbox tells its followers of logins: who, from where and by which door.
+//! The events of logins in the outbox: the user, the address and the kind of login.
 
 use http::StatusCode;
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use tests::{Answer, Client};
 
-/// What the service calls itself.
+/// The address of the service.
 const BASE: &str = "http://127.0.0.1:8080";
 const BIOLOGY: &str = "/announcement/site/biology-101";
 
@@ -80,7 +80,7 @@ fn essence(answer: &Answer) -> (StatusCode, Value) {
     (answer.status, body)
 }
 
-/// What is answered at the address of a feed that never was.
+/// Returns the answer at the address of a feed that never was.
 async fn nothing(stranger: &Client) -> (StatusCode, Value) {
     let answer = stranger
         .get(&format!("/feeds/{}/biology-101.atom", "A".repeat(43)))

@@ -25,10 +25,10 @@ use tests::{Answer, Backend, Client, OnBackend, TestApp};
 const MOST: u64 = 80 << 20;
 /// The site in which they are.
 const SITE: &str = "biology-101";
-/// What separates the parts of forms.
+/// The boundary between the parts of forms.
 const BOUNDARY: &str = "----x7f3";
 
-/// What somebody drew.
+/// A drawing of a user.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "drawing", table = "drawing", access = Site("drawing"))]

@@ -19,9 +19,9 @@ use generator::Generator;
 const DEFAULT_REQUESTS: u64 = 3_000;
 /// Runs that go on beside each other, each with its own sequence of requests.
 const SEEDS: u64 = 8;
-/// Who sends them. The last one is a stranger.
+/// The users who send them. The last one is a stranger.
 const USERS: [&str; 3] = ["student1", "instructor1", "admin"];
-/// What only those know who read the code.
+/// Words that only those know who read the code.
 const INTERNALS: [&str; 7] = [
     "invalid type:",
     "invalid value:",
@@ -31,7 +31,7 @@ const INTERNALS: [&str; 7] = [
     "sqlx",
     "serde",
 ];
-/// How often a run looks whether its users are still logged in.
+/// The number of requests after which a run checks that its users are still logged in.
 const CHECK_EVERY: u64 = 250;
 
 fn number_of_requests() -> u64 {
@@ -190,7 +190,7 @@ async fn send(client: &Client, request: Request<Body>) -> u16 {
     answer.status.as_u16()
 }
 
-/// What is wrong with an answer.
+/// Checks an answer, and returns the fault.
 fn examine(method: &Method, path: &str, answer: &Answer) -> Result<(), String> {
     if answer.status.is_server_error() {
         return Err("the service failed".to_owned());

@@ -12,7 +12,7 @@ use tests::{Client, TestApp, both};
 const VICTIM: &str = "guestlecturer@example.edu";
 const INVITATIONS: &str = "/direct/invitation.json";
 
-/// What users may write of themselves, with the victim's address for a value.
+/// Returns the claims that users may write about themselves, with the victim's address for a value.
 fn claims() -> Vec<Value> {
     let fields = User::schema().fields.iter();
     let writable = fields.filter(|it| it.writable == Writable::Always);
@@ -42,7 +42,7 @@ async fn invitation(host: &Client, site: &str) -> String {
     format!("/direct/invitation/{}", id.expect("an id"))
 }
 
-/// How many of `people` are found by the name of the victim when members are added to a site.
+/// Counts the people who are found by the name of the victim when members are added to a site.
 async fn added(admin: &Client) -> String {
     let form = format!(
         "userSearchValues={}&memberRole=access",

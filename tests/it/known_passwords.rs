@@ -12,7 +12,7 @@ use tests::{TestApp, both};
 
 use crate::operator::user;
 
-/// What stands against production that is about passwords.
+/// Returns the finding of the production profile that is about passwords.
 async fn found(app: &TestApp) -> Option<String> {
     let service = app.service();
     let findings = production::inspect(&service.config, None, &service.storage.content).await;

@@ -1,4 +1,4 @@
-//! What follows from something hidden is as hidden as that: deadlines, grade columns and scores ask their cause.
+//! Facts that follow from something hidden are as hidden: deadlines, grade columns and scores ask their cause.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ fn words(text: &str) -> BTreeSet<String> {
     .collect()
 }
 
-/// What the caller sees of the assignments themselves, which everything else has to agree with. Calendars have no `drafts`.
+/// Returns the assignments that the caller sees, with which everything else has to agree. Calendars have no `drafts`.
 async fn seen(client: &Client, drafts: &[&str]) -> BTreeSet<String> {
     let seen = text_at(
         client,

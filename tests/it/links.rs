@@ -11,11 +11,11 @@ use tests::{Answer, Backend, Client, TestApp, both, is_full};
 const BASE: &str = "http://127.0.0.1:8080";
 /// The most addresses of one shape that are followed, on SQLite and on PostgreSQL.
 const ALIKE: [usize; 2] = [4, 1];
-/// What is linked although it may lead to nothing: the list of users, which has a rule of its own that descriptions do
-/// not know, and the value of a setting, which other addresses begin with.
+/// The links that may lead to nothing: the list of users, which has a rule of its own that descriptions do not know,
+/// and the value of a setting, which other addresses begin with.
 const EXCEPTIONS: [&str; 2] = ["/direct/user", "/access"];
 
-/// What is linked, and where.
+/// A link, and the page that it is on.
 #[derive(Debug)]
 struct Link {
     path: String,
@@ -175,7 +175,7 @@ fn shape(path: &str) -> String {
     format!("{}.{format}?{}", parts.join("/"), names.join("&"))
 }
 
-/// What is wrong with the answer to whoever follows a link.
+/// Returns the fault of the answer to whoever follows a link.
 fn complaint(answer: &Answer, is_stranger: bool) -> Option<StatusCode> {
     let status = answer.status;
     let is_right = status.is_success()

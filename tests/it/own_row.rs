@@ -13,7 +13,7 @@ use tests::{Backend, Client, OnBackend, TestApp, both};
 
 const ACCESS: Access = Access::new(Need::Session, Need::Superuser);
 
-/// What somebody thinks of something. There is one for each user and subject.
+/// An opinion of a user about a subject. There is one for each user and subject.
 #[standard(version)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[entity(prefix = "opinion", table = "opinion", access = ACCESS, verbs(read, list))]
@@ -22,7 +22,7 @@ struct Opinion {
     id: String,
     #[entity(title, read_only)]
     text: String,
-    /// How often it was told.
+    /// The number of times it was told.
     #[entity(read_only)]
     told: i64,
 }

@@ -15,7 +15,7 @@ use tests::{Answer, Backend, Client, OnBackend, TestApp};
 const DEFAULT_LISTS: u32 = 200;
 const JSON: &str = "application/json";
 const CALLERS: [&str; 3] = ["instructor1", "student1", "admin"];
-/// What differs between two answers to one question.
+/// The headers that differ between two answers to one question.
 const VARYING: [&str; 6] = [
     "date",
     "x-request-id",

@@ -1,4 +1,4 @@
-//! What hashing passwords costs the service, and who can make it pay.
+//! The cost of hashing passwords for the service, and the clients that can cause it.
 
 use http::header::IF_MATCH;
 use http::{HeaderName, Method, StatusCode};

@@ -20,7 +20,7 @@ fn write(file: &Path, text: &str, mode: u32) {
     fs::set_permissions(file, fs::Permissions::from_mode(mode)).expect("a file of our own");
 }
 
-/// What each of these lines is about.
+/// Returns the keys that these lines are about.
 fn findings(lines: &str) -> Vec<&str> {
     lines
         .lines()

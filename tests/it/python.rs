@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What a script needs beside Python itself.
+/// The requirements of a script beside Python itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     /// Nothing.
@@ -17,7 +17,7 @@ pub(crate) enum Needs {
     Packages,
 }
 
-/// What `script` prints when it is given `input`; `None` where it can't run, unless `REQUIRE_PYTHON` demands it.
+/// Runs `script` on `input`, and returns its output; `None` where it can't run, unless `REQUIRE_PYTHON` demands it.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 pub(crate) fn run(script: &str, input: &[u8], needs: Needs) -> Option<Vec<u8>> {
     let Some(python) = python(needs) else {

@@ -56,8 +56,8 @@ both! {
     }
 }
 
-/// Looks at what `query` asks of a list that is cut behind `most`, and compares it with the first ones of the whole.
-/// Whether the whole was longer.
+/// Asks `query` of a list that is cut behind `most`, compares the answer with the first entries of the whole, and
+/// returns true if the whole was longer.
 async fn is_cut(
     dispatcher: &Dispatcher,
     prefix: &str,

@@ -1,4 +1,4 @@
-//! What is deleted is gone: no row names it, no file of it is left, no address reaches it.
+//! Deletion is complete: no row names a deleted entity, no file of it is left, no address reaches it.
 
 use std::collections::BTreeSet;
 

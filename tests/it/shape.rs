@@ -1,9 +1,9 @@
-//! What keys an object has and of which type each value is, and whether XML tells the same as JSON.
+//! Shapes: the keys of an object and the type of each value, and whether XML tells the same as JSON.
 
 use roxmltree::{Document, Node};
 use serde_json::Value;
 
-/// What every entity says of itself.
+/// The metadata of every entity.
 pub(crate) const METADATA: &str =
     "entityReference text, entityURL url, entityId text, entityTitle text";
 

@@ -1,5 +1,5 @@
-//! Who sees a record: the rule in words, the condition of lists and counts, and the decision about one entity agree over
-//! all combinations of what a row says and of what the caller holds.
+//! Row policies: the rule in words, the condition of lists and counts, and the decision about one entity agree over all
+//! combinations of facts of a row and permissions of the caller.
 
 mod people;
 
@@ -63,7 +63,7 @@ const INHERITED: Sight = Sight::All(&[
     Sight::Any(&[Sight::Addressed, Sight::Holds("leaflet.groups")]),
 ]);
 
-/// What somebody says about a leaflet: whoever sees the leaflet sees it, unless it is crossed out.
+/// A remark about a leaflet: whoever sees the leaflet sees it, unless it is crossed out.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[entity(prefix = "remark", table = "remark", access = Site("leaflet"), verbs(read, list))]
 #[entity(sight = Sight::All(&[Sight::Parent(&INHERITED), Sight::Not(&Sight::Is("crossed_out"))]))]
@@ -90,7 +90,7 @@ struct Remark {
 
 entity_core::register_cause!(Leaflet);
 
-/// What follows a leaflet, or something that nobody asks for.
+/// An entity that follows a leaflet, or something that nobody asks for.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[entity(prefix = "echo", table = "echo", access = Site("leaflet"), verbs(read, list))]
 #[entity(sight = Sight::Follows(Telling::Entity, "about"))]
@@ -162,7 +162,7 @@ const TIMES: [(Option<i64>, Option<i64>, bool); 7] = [
     (None, Some(0), false),
 ];
 
-/// What the caller holds besides the right to read.
+/// The permissions that the caller holds besides the right to read.
 #[derive(Clone, Copy, Debug)]
 struct Powers {
     reads_drafts: bool,
@@ -282,7 +282,7 @@ fn dispatcher(connection: &DatabaseConnection, powers: Powers) -> Dispatcher {
     )
 }
 
-/// What the caller sees: of each entity that is read, in the list of the site, and in the list of all sites.
+/// Returns the entities that the caller sees: read one by one, in the list of the site, and in the list of all sites.
 async fn seen<T>(cx: &Context, ids: Vec<String>) -> Result<[BTreeSet<String>; 3]>
 where
     T: db::Record + Provider<Entity = T>,

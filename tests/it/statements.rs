@@ -7,8 +7,8 @@ use sea_orm::ConnectionTrait as _;
 use tests::{Client, TestApp, both};
 
 const SITE: &str = "biology-101";
-/// What the ids of copies end with: digits, because some ids are numbers, and so many that no id which was drawn by chance
-/// ends with them.
+/// The suffixes of the ids of copies: digits, because some ids are numbers, and so many that no id which was drawn by
+/// chance ends with them.
 const COPIES: [&str; 3] = ["700001", "700002", "700003"];
 /// The parts of a site that are no rows of a type, each with its columns. The first is what is copied, and so are those
 /// with an asterisk.
@@ -59,7 +59,7 @@ pub(crate) fn addresses() -> Vec<(String, Vec<(String, String)>)> {
     all
 }
 
-/// What each address takes: nothing where the caller is refused.
+/// Returns the cost of each address: nothing where the caller is refused.
 async fn costs(counter: &Counter, caller: &Caller) -> Vec<(String, Option<Cost>)> {
     let mut all = Vec::new();
     for (path, query) in addresses() {

@@ -146,7 +146,7 @@ pub(crate) fn check_atom(feed: &str) {
     assert_eq!(ids.len(), entries.len(), "an id is there twice");
 }
 
-/// What feeds and entries have in common.
+/// Checks the elements that feeds and entries have in common.
 fn check_atom_parts(node: Node<'_, '_>) {
     assert!(
         is_iri(&text(node, "id")),

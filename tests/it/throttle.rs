@@ -34,7 +34,7 @@ impl Impatient {
         answer.status
     }
 
-    /// What somebody is answered who goes on guessing one password.
+    /// Returns the statuses of the answers to somebody who goes on guessing one password.
     async fn guess(&self, name: &str) -> Vec<StatusCode> {
         let mut statuses = Vec::new();
         for _ in 0..14 {

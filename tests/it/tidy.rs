@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// What may lie at the top. Dotfiles and build results may too.
+/// The files and folders that may lie at the top. Dotfiles and build results may too.
 const TOP: [&str; 9] = [
     "Cargo.lock",
     "Cargo.toml",

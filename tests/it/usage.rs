@@ -1,5 +1,5 @@
-//! What the database counts for accounts and sites is what is there, whatever happened: counted here once more, row by
-//! row, with statements of our own.
+//! The usage that the database counts for accounts and sites is right, whatever happened: counted here once more, row
+//! by row, with statements of our own.
 
 mod people;
 
@@ -16,7 +16,7 @@ use tests::{Backend, OnBackend, TestApp, both};
 use self::people::{ALL, Actor};
 use crate::query::dice::Dice;
 
-/// Who or what, by kind and id: how many entities and how many bytes.
+/// The number of entities and of bytes, by kind and id of an account or a site.
 pub(crate) type Counts = BTreeMap<(String, String), (i64, i64)>;
 
 /// Account, site and text of each row of a table, as the columns `owner`, `site` and `line`.
@@ -130,7 +130,7 @@ async fn rows(connection: &DatabaseConnection, sql: &str) -> Vec<sea_orm::QueryR
     connection.query_all_raw(statement).await.expect("rows")
 }
 
-/// What the database has counted.
+/// Returns the counts of the database.
 pub(crate) async fn counted(app: &TestApp) -> Counts {
     let connection = databases(app).await.swap_remove(0);
     let rows = rows(&connection, "SELECT kind, id, entities, bytes FROM usage").await;
@@ -143,7 +143,7 @@ pub(crate) async fn counted(app: &TestApp) -> Counts {
     rows.iter().map(|it| get(it).expect("a count")).collect()
 }
 
-/// What there is, read row by row.
+/// Counts the entities and bytes row by row.
 async fn present(connection: &DatabaseConnection, more: &[&str]) -> Counts {
     let mut counts = Counts::new();
     for sql in ROWS.iter().chain(more) {
@@ -165,7 +165,7 @@ async fn present(connection: &DatabaseConnection, more: &[&str]) -> Counts {
     counts
 }
 
-/// What is counted is what there is, of the service's own types and by the statements in `more`.
+/// Checks that the counts are right, for the service's own types and by the statements in `more`.
 pub(crate) async fn assert_exact(app: &TestApp, more: &[&str]) {
     let connection = databases(app).await.swap_remove(0);
     assert_eq!(counted(app).await, present(&connection, more).await);

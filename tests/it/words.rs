@@ -16,7 +16,7 @@ const WORDS: [&str; 1] = ["iCalendar"];
 const UNREAD: [&str; 5] = ["head", "style", "script", "code", "datalist"];
 const FOLDED: &str = "<details class=\"programs\">";
 
-/// What people read of a page, with the values of fields that they may fill in.
+/// Returns the text of a page that people read, with the values of fields that they may fill in.
 fn visible(page: &str) -> String {
     let mut rest = page.to_owned();
     while let Some((before, after)) = rest.split_once(FOLDED) {
@@ -54,7 +54,7 @@ fn visible(page: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What is no word for people in a text.
+/// Returns the parts of a text that are no words for people.
 fn keys(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     let tokens = text.split(|c| !is_part(c));
@@ -133,7 +133,7 @@ fn shape(path: &str) -> String {
     format!("{words}?{}", names.collect::<Vec<_>>().join("&"))
 }
 
-/// What is wrong with a page: that it refuses whoever follows a link to it, or what people can't read in it.
+/// Returns the faults of a page: that it refuses whoever follows a link to it, or text in it that people can't read.
 fn complaints(answer: &Answer) -> Vec<String> {
     let is_open = answer.status.is_success() || answer.status.is_redirection();
     let is_page = answer

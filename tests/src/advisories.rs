@@ -20,11 +20,11 @@ pub struct Finding {
     pub package: String,
     /// The version in use.
     pub version: Version,
-    /// How much it matters.
+    /// The severity of the finding.
     pub weight: Weight,
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// The version is vulnerable.
@@ -52,7 +52,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What the database in `folder` knows about the crates of this lock file.
+/// Returns the advisories of the database in `folder` about the crates of this lock file.
 ///
 /// # Errors
 /// The database or the lock file can't be read; a file of the database that can't be understood is named.
@@ -98,7 +98,7 @@ fn locked(lock: &str) -> Result<HashMap<String, Vec<Version>>, String> {
     Ok(crates)
 }
 
-/// What a file of the database says.
+/// An entry of the database.
 #[derive(Debug)]
 struct Advisory {
     id: String,
@@ -158,7 +158,7 @@ mod tests {
     const ADVISORY: &str = "```toml\n[advisory]\nid = \"RUSTSEC-2026-9999\"\npackage = \"old\"\n\
         [versions]\npatched = [\">= 1.2.3\"]\nunaffected = [\"< 1.0.0\"]\n```\n\n# A defect\n";
 
-    /// What is found when version `version` of the crate `old` is in use.
+    /// Returns the findings when version `version` of the crate `old` is in use.
     fn found(version: &str, advisory: &str) -> Vec<Finding> {
         let folder = tempfile::tempdir().expect("a folder");
         let crates = folder.path().join("crates/old");

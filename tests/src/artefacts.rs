@@ -1,4 +1,4 @@
-//! What cargo has built of the workspace, to compile a source against it without building anything again.
+//! The artefacts that cargo has built of the workspace, to compile a source against them without a new build.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::process::{self, root};
 
-/// What the crate of a third party needs.
+/// The dependencies of a third party's crate.
 const DIRECT: [&str; 3] = ["entity_core", "serde", "server"];
 /// Compiles only where `serde` is the one that `entity_core` was built with, and so that of the service.
 const CONTROL: &str = "entity-core/tests/ui/right.rs";

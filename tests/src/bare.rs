@@ -67,8 +67,8 @@ struct Announcements {
     announcement_collection: Vec<Announcement>,
 }
 
-/// What answers the requests of `users`, whose ids are told by the cookies that they send, from the SQLite file `file`;
-/// addresses in answers begin with `base_url`.
+/// Returns the router that answers the requests of `users`, whose ids are told by the cookies that they send, from the
+/// SQLite file `file`; addresses in answers begin with `base_url`.
 pub fn router(
     file: PathBuf,
     base_url: &str,

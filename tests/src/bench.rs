@@ -28,10 +28,10 @@ const CONNECTIONS: usize = 32;
 /// The time for which an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How much to measure.
+/// The extent of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// How often each case is measured.
+    /// The number of measurements of each case.
     pub rounds: u32,
     /// For how long each time.
     pub duration: Duration,

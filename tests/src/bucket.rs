@@ -71,7 +71,7 @@ impl BucketServer {
         ]
     }
 
-    /// What is stored, by the paths below the prefix, in order. What only the service needs for itself is left out.
+    /// Returns the paths of the objects below the prefix, in order, without those that only the service needs.
     pub fn objects(&self) -> Vec<String> {
         let folder = self.folder.path().join(BUCKET).join("a/prefix");
         let mut found: Vec<String> = files_below(&folder)

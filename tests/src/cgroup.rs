@@ -85,7 +85,7 @@ impl MemoryGroup {
         self.read(file).trim().parse().ok()
     }
 
-    /// How many of its processes were killed for want of memory.
+    /// Returns the number of its processes that the OOM killer ended.
     ///
     /// # Panics
     /// The kernel does not tell.

@@ -20,20 +20,20 @@ use self::prepare::Cookies;
 use self::table::Table;
 use crate::process;
 
-/// How far a ratio may be from that of the table, as a part of it.
+/// The largest difference of a ratio from that of the table, as a part of it.
 const TOLERANCE: f64 = match cfg!(debug_assertions) {
     // Of fewer samples.
     true => 0.1,
     false => 0.05,
 };
-/// What has this process answer requests, as callgrind starts it.
+/// The argument that makes this process answer requests, as callgrind starts it.
 const COUNTED: &str = "counted";
 
 /// A table that is kept, of programs that were built in one way.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     file: &'static str,
-    /// What writes it anew.
+    /// The command that writes it anew.
     command: &'static str,
 }
 

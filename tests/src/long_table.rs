@@ -30,7 +30,7 @@ pub async fn fill(url: &str, site: &str, letter: &str, rows: u32) -> DatabaseCon
     connection
 }
 
-/// What a search asks for that compares two hundred letters at each letter of a text of `a`s.
+/// Returns the query of a search that compares two hundred letters at each letter of a text of `a`s.
 pub fn hard_search() -> String {
     format!("body[like]={}b", "a".repeat(198))
 }

@@ -32,7 +32,7 @@ pub struct Process {
     start_time: Duration,
 }
 
-/// What a process has in memory, in KiB.
+/// The memory of a process, in KiB.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// All of it that is in memory, files that are mapped included.
@@ -126,7 +126,7 @@ impl Process {
         self.child.id()
     }
 
-    /// How it ended, once it has by itself; `None` if it has not within this time.
+    /// Waits until it has ended by itself, and returns its status; `None` if it has not within this time.
     pub fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
         let started = Instant::now();
         loop {
@@ -169,7 +169,7 @@ impl Process {
         assert!(sent.success(), "the server had ended by itself");
     }
 
-    /// What it has in memory.
+    /// Returns the memory that it uses.
     pub fn memory(&self) -> Memory {
         let status = self.proc("status");
         let value = |key: &str| {
@@ -315,7 +315,7 @@ pub async fn run(database: &Database, arguments: &[&str]) -> Output {
         .expect("it runs")
 }
 
-/// What a program has written.
+/// Returns the output of a program as text.
 pub fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
@@ -375,7 +375,7 @@ pub fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
     executable(&messages).expect("cargo tells where it put the binary")
 }
 
-/// What cargo tells of a build with these arguments in `folder`: one object in JSON on each line.
+/// Returns the messages of cargo about a build with these arguments in `folder`: one object in JSON on each line.
 pub(crate) fn build_messages(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO"));
     // What cargo told this process about the tests' crate, and what the harness of tests was allowed, would make

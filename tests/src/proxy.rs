@@ -12,10 +12,10 @@ use tokio::task::JoinSet;
 use crate::app::HURRIED;
 use crate::{Backend, TestApp, template};
 
-/// What is sent to commit.
+/// The message that commits.
 const COMMIT: &[u8] = b"COMMIT\0";
 
-/// What becomes of the next COMMIT.
+/// The fate of the next COMMIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// The server never gets it.
@@ -26,7 +26,7 @@ pub enum Cut {
     Held,
 }
 
-/// What was decided on the next COMMIT; without a decision it passes, and so does the answer.
+/// The decision on the next COMMIT; without one it passes, and so does the answer.
 #[derive(Debug, Default)]
 struct Decision(Mutex<Option<Cut>>);
 

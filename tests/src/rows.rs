@@ -1,4 +1,4 @@
-//! What stands in the databases of a service, read by something else than the service.
+//! The rows in the databases of a service, read by something else than the service.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub async fn texts(connection: &DatabaseConnection, sql: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the audit log says of the request with this id: methods, paths and statuses, sorted.
+/// Returns the rows of the audit log for the request with this id: methods, paths and statuses, sorted.
 pub async fn audited(app: &TestApp, request_id: &str) -> Vec<String> {
     app.service().audit.flush().await;
     let sql = format!(

@@ -22,9 +22,9 @@ use tests::{Answer, Backend, Client, Database, OnBackend, TestApp, both};
 const BATCH: &str = "/direct/batch.json";
 /// Most bytes of an answer here.
 const MOST: usize = 64 << 10;
-/// What one of the announcements takes.
+/// The size of one of the announcements.
 const USUAL: usize = 14 << 10;
-/// What one of them takes that is larger than an answer.
+/// The size of an announcement that is larger than an answer.
 const LARGE: usize = 100 << 10;
 const COUNT: usize = 12;
 

@@ -25,9 +25,9 @@ const NEWS: &str = "/direct/announcement.json";
 const SITE: &str = "biology-101";
 /// Accounts that search at the same time, each more than once: more than there are places for anybody's searches.
 const SEARCHERS: usize = 5;
-/// What anybody asks for who comes in: lists that are not of one site.
+/// The lists that every visitor asks for: they are not of one site.
 const EVERYDAY: [&str; 3] = ["/direct/site.json", NEWS, "/direct/announcement.atom"];
-/// What is found by a key: by sea-orm, and by a statement of the type's own.
+/// The entities that are found by a key: by sea-orm, and by a statement of the type's own.
 const SINGLE: [&str; 2] = [
     "/direct/site/biology-101.json",
     "/direct/announcement/biology-101-row-1.json",

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::write_hold::{Hasty, expect_overstayed, news, sleeper};
 
 const ATTACKERS: [&str; 4] = ["student1", "student2", "student3", "student4"];
-/// How many requests of each attacker are under way.
+/// The number of requests of each attacker under way.
 const EACH: usize = 2;
 
 #[tokio::test]

@@ -140,7 +140,7 @@ fn assert_kept(before: &HashSet<String>, after: &HashSet<String>) {
     assert!(lost.is_empty(), "removed: {lost:?}");
 }
 
-/// What is there before the clock is set.
+/// The state before the clock is set.
 struct Before {
     name: String,
     author: Client,

@@ -33,7 +33,7 @@ async fn post(author: &Client, title: &str, key: Option<&str>, accept: &str) -> 
     author.try_send(request).await.expect("an answer")
 }
 
-/// How many announcements have this title.
+/// Counts the announcements with this title.
 async fn count(app: &TestApp, title: &str) -> usize {
     let titles = titles(app).await;
     titles.iter().filter(|it| *it == title).count()

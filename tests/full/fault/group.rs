@@ -26,7 +26,7 @@ const LONG: Duration = Duration::from_mins(1);
 /// The number of announcements each writer makes where syncs are counted.
 const EACH: usize = 10;
 
-/// What a writer was told.
+/// The answers that a writer got.
 #[derive(Debug, Default)]
 struct Told {
     /// The announcements that it made.

@@ -17,7 +17,7 @@ pub(super) const LIST: &str = "/direct/announcement/site/biology-101.json";
 /// The time for which a client pauses that was refused, or has read.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What became of the requests of clients.
+/// The outcome of the requests of clients.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// Titles of what was written and acknowledged.
@@ -57,7 +57,7 @@ pub(super) fn is_unknown(answer: &Answer) -> bool {
     is_unknown
 }
 
-/// What the clients are told.
+/// The orders to the clients.
 #[derive(Debug, Default)]
 struct Orders {
     round: AtomicUsize,

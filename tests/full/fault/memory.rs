@@ -21,7 +21,7 @@ use tokio::time::sleep;
 use crate::durability::{announce, check, id_of};
 
 const MEMORY: u64 = 256 << 20;
-/// What of it the service may take, in MiB, where all of this is slow.
+/// The memory of it that the service may take, in MiB, where all of this is slow.
 const MOST: u64 = 230;
 /// For how long everybody asks at once, and until when somebody is shown a list.
 const LOAD: Duration = Duration::from_secs(8);
@@ -37,7 +37,7 @@ const WRITERS: usize = 4;
 /// Connections whose clients ask for a large answer and do not take it.
 const SLOW: usize = 12;
 
-/// How the service is set up: by default, but for the rates of accounts. A busy machine may take longer for a write.
+/// The settings of the service: the defaults, but for the rates of accounts. A busy machine writes more slowly.
 const SETTINGS: [(&str, &str); 4] = [
     ("LECTERN_LIMITS_WRITEHOLD", "30"),
     ("LECTERN_RATE_READS", "0"),
@@ -52,7 +52,7 @@ fn start(group: &MemoryGroup, database: &Database) -> Process {
     Process::start_limited_service(&inside, url, &folder, true, &SETTINGS)
 }
 
-/// How often something was done, and how often refused.
+/// The number of requests that were done, and of those that were refused.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     done: usize,

@@ -8,7 +8,7 @@ use server::operate::storage::Storage;
 use tests::{Backend, Database, OnBackend};
 use tokio::time::sleep;
 
-/// What makes the database an older one.
+/// The statement that makes the database an older one.
 const OLDER: &str = "ALTER TABLE announcement DROP COLUMN highlight";
 /// The limit, and some time for a busy machine.
 const LIMIT: Duration = Duration::from_secs(5);

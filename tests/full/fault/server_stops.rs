@@ -24,7 +24,7 @@ const READERS: usize = 4;
 const DEADLINE: Duration = Duration::from_secs(15);
 /// The time that it may take until the service notices that the server has gone, or is back.
 const NOTICE: Duration = Duration::from_secs(20);
-/// How often a request is sent while the server is away.
+/// The number of times that a request is sent while the server is away.
 const TRIES: usize = 3;
 
 fn number_of_stops() -> usize {

@@ -14,7 +14,7 @@ use tests::{Answer, Client};
 
 const PATH: &str = "/direct/announcement.json";
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It was acknowledged.
@@ -64,7 +64,7 @@ impl Writer {
         self.client = Client::on_port(process.port()).with_header(COOKIE, cookie);
     }
 
-    /// Who reads.
+    /// Returns the client, to read with.
     pub(super) fn client(&self) -> &Client {
         &self.client
     }

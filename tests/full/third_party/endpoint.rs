@@ -42,7 +42,7 @@ pub(super) async fn loans_are_listed_as_far_as_they_are_seen(process: &Process, 
     assert_eq!(refused.header("allow"), Some("GET, POST, HEAD, OPTIONS"));
 }
 
-/// What is lent is there at once, in parts, and what is refused is not.
+/// Loans are made at once and listed in parts, and a loan that is refused is not made.
 pub(super) async fn equipment_is_lent(desk: &Desk, borrower: &str) {
     let loan = |item: &str, due: &str| json!({"borrower": borrower, "item": item, "due": due});
     let due = "2101-01-01T00:00:00Z";

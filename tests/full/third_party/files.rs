@@ -8,7 +8,7 @@ use tests::process::Process;
 
 /// The size of the file, unless the variable `UPLOAD_MIB` names another one.
 const MIB: usize = 64;
-/// What may be in memory besides what was before, in KiB.
+/// The maximum growth of memory, in KiB.
 const MOST_GROWTH: u64 = 24 << 10;
 const BOUNDARY: &str = "x7f3";
 

@@ -1,4 +1,4 @@
-//! Whether an answer is what the policy says.
+//! Compares answers with the policy.
 
 use http::{Method, StatusCode};
 use serde_json::json;
@@ -11,8 +11,8 @@ use super::subject::Subject;
 /// The statuses by which a list says that it shows nothing.
 const EMPTY: [u16; 3] = [200, 403, 404];
 
-/// What is wrong with the answers to `question`. `is_lenient`: what can't be read is in no list, however the
-/// list says so.
+/// Returns the fault of the answers to `question`. `is_lenient`: an entity that can't be read is in no list, however
+/// the list says so.
 pub(super) fn complaint(
     expected: Expected,
     is_lenient: bool,

@@ -137,7 +137,7 @@ pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
     }
 }
 
-/// What changes work: those whose work it is change the text, all others the feedback.
+/// Returns the body that changes work: those whose work it is change the text, all others the feedback.
 pub(super) fn change(subject: &Subject) -> Value {
     if subject.is_caller {
         json!({"submittedText": "Changed"})

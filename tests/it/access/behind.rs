@@ -3,7 +3,7 @@
 use super::content;
 use super::subject::{SPARE_ROLE, Subject};
 
-/// What stands behind the prefix when an action that writes is asked for, with all that it needs.
+/// Returns the path behind the prefix of an action that writes, with all that it needs.
 pub(super) fn behind(kind: &str, operation: &str, subject: &Subject) -> String {
     let Subject {
         id,

@@ -125,7 +125,7 @@ both! {
 pub(super) struct Canary {
     kind: String,
     state: String,
-    /// What each column of the policy is answered who reads the entity.
+    /// The expected answers to a read of the entity, one for each column of the policy.
     expected: Vec<Expected>,
     subject: Subject,
 }

@@ -262,7 +262,7 @@ pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
     }
 }
 
-/// What changes a topic, a post or a comment.
+/// Returns the body that changes a topic, a post or a comment.
 pub(super) fn change(kind: &str) -> Value {
     match kind {
         "conversations" => json!({"title": "Changed"}),
@@ -272,7 +272,7 @@ pub(super) fn change(kind: &str) -> Value {
     }
 }
 
-/// How an endpoint is asked.
+/// Makes the request to an endpoint.
 pub(super) fn question(kind: &str, operation: &str, subject: &Subject) -> Question {
     let (method, path) = operation.split_once(':').expect("an address");
     let is_list = !path.contains("{topicId}") && method == "GET";

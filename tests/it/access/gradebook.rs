@@ -115,7 +115,7 @@ fn item(marker: &str, site: &str) -> GradebookItem {
     }
 }
 
-/// What there is beside the item.
+/// Makes the entity beside the item.
 fn grade(kind: &str, state: &str, subject: &Subject, item: GradebookItem) -> Option<Grade> {
     if state.starts_with("in-") {
         return None;

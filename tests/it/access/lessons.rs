@@ -149,7 +149,7 @@ pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
     }
 }
 
-/// What changes a page or an item.
+/// Returns the body that changes a page or an item.
 pub(super) fn change(kind: &str) -> Value {
     match kind {
         "lessons" => json!({"lessonTitle": "Changed"}),

@@ -231,7 +231,7 @@ struct Run {
     complaints: Vec<String>,
 }
 
-/// What is asked, by whom, and what the policy says.
+/// A cell of the policy: the operation, the caller, and the expected answer.
 struct Case<'a> {
     line: &'a Line,
     state: &'a str,

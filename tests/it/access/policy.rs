@@ -12,7 +12,7 @@ pub(super) const COLUMNS: [&str; 8] = [
     "admin",
 ];
 
-/// What a caller is answered.
+/// The expected answer to a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expected {
     /// Success.
@@ -30,11 +30,11 @@ pub(super) enum Expected {
 pub(super) struct Line {
     /// The type.
     pub(super) kind: &'static str,
-    /// What state the entity is in.
+    /// The states of the entity.
     pub(super) states: Vec<&'static str>,
-    /// What is done with it.
+    /// The operations on it.
     pub(super) operations: Vec<&'static str>,
-    /// What each column is answered.
+    /// The expected answer of each column.
     pub(super) expected: [Expected; COLUMNS.len()],
 }
 

@@ -17,7 +17,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 pub(super) const JSON: &str = "application/json";
 const XML: &str = "application/xml";
 
-/// What success looks like.
+/// The signs of success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shows {
     /// By its status alone.
@@ -32,7 +32,7 @@ pub(super) enum Shows {
     Lists,
     /// The lists show nothing that the policy does not say.
     NothingMore,
-    /// Whether the caller is a super user.
+    /// True if the caller is a super user.
     Superuser(bool),
 }
 

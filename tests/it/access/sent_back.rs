@@ -1,5 +1,5 @@
-//! What was read can be sent back: whoever may change an entity may send all of it with what they change, also where
-//! some of it is not theirs to change. What is equal to what is stored is no change.
+//! Sends back answers to reads: whoever may change an entity may send all of it with the changes, also where some of it
+//! is not theirs to change. A value that equals the stored one is no change.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn is_of_now(name: &str) -> bool {
     matches!(name, "lastAccessedTime")
 }
 
-/// What clients write in a form for these fields: a list that is empty is an empty text, and others have no form.
+/// Returns a form with these fields: a list that is empty is an empty text, and others have no form.
 fn to_form(fields: &Map<String, Value>) -> String {
     let text = |value: &Value| match value {
         Value::Null => Some(String::new()),

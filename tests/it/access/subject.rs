@@ -1,4 +1,4 @@
-//! What is asked for: an entity in each state that the policy names.
+//! The subjects of requests: an entity in each state that the policy names.
 
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
@@ -22,7 +22,7 @@ const DAY: i64 = 86_400_000;
 /// A role that each site has besides those of its template, and nobody.
 pub(super) const SPARE_ROLE: &str = "Spare";
 
-/// What is asked for.
+/// The subject of a request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subject {
     /// Its id.
@@ -41,7 +41,7 @@ pub(super) struct Subject {
     pub(super) site_type: String,
     /// The highest role of the site.
     pub(super) highest_role: &'static str,
-    /// Who asks, where that is not the caller as such.
+    /// The client that asks, where that is not the caller as such.
     pub(super) client: Option<Client>,
 }
 
@@ -76,7 +76,7 @@ const NEW: [&str; 26] = [
 ];
 
 impl World {
-    /// What `caller` asks for, when that is not to change: the same each time.
+    /// Returns the subject for `caller` of requests that change nothing: the same each time.
     pub(super) async fn lasting(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
         let owner = match state.starts_with("own") || state == "me" {
             true => caller.name,
@@ -95,7 +95,7 @@ impl World {
         made
     }
 
-    /// What `caller` asks for, when that may change or end.
+    /// Makes the subject for `caller` of requests that may change or end it.
     pub(super) async fn fresh(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
         self.make(kind, state, caller, true).await
     }

@@ -15,7 +15,7 @@ fn essence(answer: &Answer) -> (u16, Vec<String>, Value) {
     (answer.status.as_u16(), names, body)
 }
 
-/// What `client` learns of the user whom `name` stands for, in every way that there is to ask.
+/// Returns the answers to `client` about the user whom `name` stands for, in every way that there is to ask.
 async fn learn(client: &Client, name: &str) -> Vec<(u16, Vec<String>, Value)> {
     let entity = format!("/direct/user/{name}");
     let change = json!({"firstName": "Changed"});

@@ -78,13 +78,13 @@ pub(super) struct Person {
 /// Somebody who asks.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
-    /// What failures call them.
+    /// The name in failures.
     pub(super) name: &'static str,
     /// The place of their column in the policy.
     pub(super) column: usize,
-    /// Who they are; for a stranger, whose things they ask for as their own.
+    /// The person; for a stranger, the one whose entities they ask for as their own.
     pub(super) person: Person,
-    /// How they ask.
+    /// The client that sends the requests.
     pub(super) client: Client,
 }
 

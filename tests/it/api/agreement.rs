@@ -1,6 +1,6 @@
-//! What an endpoint lists is what the provider of its entities lists for the same person: neither more nor less. Endpoints
-//! are found by themselves; one that shows a part only is named below, and is still asked for nothing that the provider
-//! keeps back.
+//! Endpoints list the same as the provider of their entities for the same person: neither more nor less. They are found
+//! by themselves; one that shows a part only is named below, and is still asked for nothing that the provider keeps
+//! back.
 
 use std::collections::{BTreeMap, BTreeSet};
 

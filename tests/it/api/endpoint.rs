@@ -26,7 +26,7 @@ const ADDED: &[Endpoint] = &[
         .answers::<()>(&end),
 ];
 
-/// What is told.
+/// The data of an answer.
 #[derive(Deserialize, JsonSchema)]
 struct Told {
     /// The headlines.

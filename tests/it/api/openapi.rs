@@ -26,7 +26,7 @@ const ENDS_SESSION: [&str; 4] = [
 /// Most people make one in so many calls of each operation, unless `FULL=1`; the administrator makes all.
 const SAMPLED: usize = 4;
 
-/// What the names of operations end with that have a better address.
+/// The suffix of the ids of operations that have a better address.
 const AT_FORM: &str = "AtForm";
 
 /// Operations whose examples nobody can succeed with: what they need differs from one service to the next.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tests::{Backend, OnBackend, TestApp, both};
 use tokio::sync::Notify;
 
-/// What is read only when somebody opens it.
+/// An entity whose read waits until somebody opens it.
 #[derive(Clone, Debug, Serialize, Entity)]
 struct Door {
     #[entity(id)]

@@ -10,7 +10,7 @@ use crate::usage::{POLLS, assert_exact, counted, polls};
 
 const BATCH: &str = "/direct/batch.json";
 const NEWS: &str = "/direct/announcement.json";
-/// What a site of one's own counts before anything is in it: the site, and who made it as its member.
+/// The number of entities of a new site: the site, and its maker as its member.
 const SITE: i64 = 2;
 
 fn news(site: &str, body: &str) -> Value {

@@ -1,4 +1,4 @@
-//! Who sends without a pause is told to wait: accounts each for themselves, strangers by their network.
+//! Rate limits: clients without a pause are told to wait, accounts each for themselves, strangers by their network.
 
 use std::net::SocketAddr;
 
@@ -40,7 +40,7 @@ impl Limited {
     }
 }
 
-/// How many of `number` requests for `path` are not refused.
+/// Counts those of `number` requests for `path` that are not refused.
 async fn passed(client: &Client, path: &str, number: usize) -> usize {
     let mut passed = 0;
     for _ in 0..number {

@@ -1,4 +1,4 @@
-//! What an answer repeats of a request is bounded: the texts of errors, and the lines of the head.
+//! Answers repeat no more than a bounded part of a request: the texts of errors, and the lines of the head.
 
 use http::header::ACCEPT;
 use http::{HeaderName, Method};

@@ -26,7 +26,7 @@ async fn rows(client: &Client, path: &str) -> Option<Vec<Vec<String>>> {
     Some(serde_json::from_slice(&found).expect("JSON"))
 }
 
-/// What a cell says of a value.
+/// Returns the text of the cell of a value.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -11,7 +11,7 @@ use super::{FORM, id_of, list, text};
 const PATH: &str = "/direct/membership/site/field-trip";
 const BY_JSON: &str = "/direct/membership/sitebyjson/field-trip";
 
-/// What the header tells of what was done.
+/// Returns the headers that count the results.
 fn told(answer: &Answer) -> [Option<&str>; 3] {
     [
         "x-success-count",

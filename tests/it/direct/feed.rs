@@ -48,7 +48,7 @@ async fn fetch(client: &Client, path: &str) -> Feed {
     feed_rs::parser::parse(&*answer.body).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// How many entries feedparser finds; `None` where it is not installed.
+/// Counts the entries that feedparser finds; `None` where it is not installed.
 fn entries_by_feedparser(feed: &[u8]) -> Option<usize> {
     let found = run(FEEDPARSER, feed, Needs::Packages)?;
     let text = String::from_utf8_lossy(&found);

@@ -21,7 +21,7 @@ fn version(page: &Answer) -> Option<String> {
     rest.split('"').next().map(ToOwned::to_owned)
 }
 
-/// What a browser sends of the form that creates or changes an entity when nobody has touched it.
+/// Returns the fields that a browser sends of the form that creates or changes an entity when nobody has touched it.
 pub(super) fn untouched(page: &Answer) -> Vec<(String, String)> {
     let (_, main) = page.text().split_once("<main").expect("a page");
     let mut pairs = Vec::new();

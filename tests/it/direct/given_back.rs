@@ -33,7 +33,7 @@ fn lines(page: &Answer) -> BTreeSet<String> {
     tags.filter_map(name).collect()
 }
 
-/// What a browser sends of the form in `page` after something was typed everywhere, and what was typed.
+/// Returns the fields that a browser sends of the form in `page` after a text was typed into each, and the typed texts.
 fn typed(page: &Answer) -> (Vec<(String, String)>, Vec<String>) {
     let lines = lines(page);
     let mut texts = Vec::new();

@@ -21,7 +21,7 @@ const OVERRIDE: &str = "overrideId text, siteId text, userId text, grade text, r
     enteredOn whole, version whole";
 const COURSE_GRADE: &str = "enteredGrade text?, calculatedGrade text?, mappedGrade text?, displayGrade text?, \
     pointsEarned number?, totalPointsPossible number?, dateRecorded whole?";
-/// What every entity without a title says of itself.
+/// The metadata of every entity without a title.
 const UNTITLED: &str = "entityReference text, entityURL url, entityId text";
 
 /// The item with this name in the first course.

@@ -23,7 +23,7 @@ const ZONES: [&str; 10] = [
     "Pacific/Chatham",
 ];
 
-/// What another program makes of a calendar: each occurrence in 2027, and how far ahead the clocks of each zone are.
+/// Expands a calendar with another program: each occurrence in 2027, and the offsets of the clocks of each zone.
 const EXPAND: &str = r#"
 import datetime, icalendar, json, recurring_ical_events, sys
 utc = datetime.timezone.utc

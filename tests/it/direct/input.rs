@@ -6,9 +6,9 @@ use tests::{Answer, Client, TestApp, both};
 
 use super::{FORM, JSON, XML, created, id_of, read, text};
 
-/// What changes whenever something is written.
+/// The fields that change with each write.
 const TIMES: [&str; 4] = ["modifiedOn", "lastModified", "modifiedDate", "modifiedTime"];
-/// What only those know who read the code.
+/// Words that only those know who read the code.
 const INTERNALS: [&str; 10] = [
     "struct ",
     "u64",
@@ -22,7 +22,7 @@ const INTERNALS: [&str; 10] = [
     "variant",
 ];
 
-/// How a body says that this field has nothing in it.
+/// Writes this field into a body as an empty one.
 type Write<'a> = &'a (dyn Fn(&str) -> String + Sync);
 
 /// Fields of every kind that may be written.
@@ -84,7 +84,7 @@ async fn writable(app: &TestApp) -> Vec<(Client, String)> {
     ]
 }
 
-/// What is at `path`, but for the times of changes.
+/// Returns the entity at `path`, but for the times of changes.
 async fn state(client: &Client, path: &str) -> Value {
     let mut state = read(client, &format!("{path}.json")).await;
     let fields = state.as_object_mut().expect("an entity");

@@ -84,7 +84,7 @@ fn names(node: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// How the database finds the first of the entities of a type that the caller sees.
+/// Returns the query plan of the database for the first of the entities of a type that the caller sees.
 async fn plan<T: db::Record + List>(
     app: &TestApp,
     caller: Caller,

@@ -9,8 +9,8 @@ use tests::{Client, TestApp, both};
 /// The most pages of each crawl.
 const MOST: usize = 300;
 
-/// What is linked although it may lead to nothing: the list of users, which has a rule of its own that descriptions do
-/// not know, and the value of a setting, which other addresses begin with.
+/// The links that may lead to nothing: the list of users, which has a rule of its own that descriptions do not know,
+/// and the value of a setting, which other addresses begin with.
 const EXCEPTIONS: [&str; 5] = [
     "/direct/user.json",
     "/direct/user.xml",

@@ -16,7 +16,7 @@ use crate::shape::{METADATA, assert_same, assert_shape};
 const POLL: &str = "pollId whole, owner text, siteId text, creationDate whole, text text, description text, \
     minOptions whole, maxOptions whole, voteOpen whole, voteClose whole, displayResult text, limitVoting flag, \
     currentUserVoted flag, options list";
-/// What the service has besides.
+/// The fields that the service has besides.
 const OURS: &str = "key text, modifiedDate whole, votes list, voters whole?";
 const INSIDE: &str = "optionId whole, pollId whole, text text, optionOrder whole, votes whole?";
 const OPTION: &str = "key text, poll text, pollText text, siteId text, owner text";

@@ -14,7 +14,7 @@ const NEWS: &str = "/direct/announcement";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const LONG_AGO: &str = "Sat, 01 Jan 2000 00:00:00 GMT";
 
-/// What a header says of the state that there is: it is not sent, it names it, or it names another one.
+/// The state that a header names: it is not sent, it names the present one, or it names another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Says {
     Nothing,

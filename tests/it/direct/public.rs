@@ -1,4 +1,4 @@
-//! What the public sees: announcements of sites that are open to its view, and these sites themselves.
+//! The public view: announcements of sites that are open to it, and these sites themselves.
 
 use axum::body::Bytes;
 use http::header::ACCEPT;

@@ -1,4 +1,4 @@
-//! What lists of every type can be asked, and how their parts hang together.
+//! The query parameters of lists of every type, and how the parts of a list hang together.
 
 use http::StatusCode;
 use http::header::IF_NONE_MATCH;

@@ -16,7 +16,7 @@ const SHAPE: &str = "publishedAssessmentId whole, assessmentId null, title text,
     startDate whole?, dueDate whole?, retractDate whole?, releaseTo text, timeLimit whole?, totalScore number?, \
     submissionsAllowed whole?, submissionSize whole, lateHandling whole?, lastModifiedDate whole, lastModifiedBy text, \
     ownerSiteId text";
-/// What authors need besides.
+/// The fields that authors need besides.
 const OURS: &str = "id text, draft flag, feedback text, counted text, shuffled flag, inGradebook flag, inCalendar flag";
 const ATTEMPT: &str = "id text, quizId text, quizTitle text, siteId text, userId text, userName text, number whole, \
     startedOn whole, endsOn whole?, finishedOn whole?, finished flag, late flag, released flag, score number?, \

@@ -49,7 +49,7 @@ impl OnBackend for WithChores {
     }
 }
 
-/// What tells that something is newer.
+/// Returns the validators and the body, which tell that something is newer.
 fn marks(answer: &Answer) -> (Option<&str>, Option<&str>, &Bytes) {
     answer.expect(StatusCode::OK);
     (

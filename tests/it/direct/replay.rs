@@ -1,4 +1,4 @@
-//! What was kept for an `Idempotency-Key` is told to nobody who could not send the request now.
+//! Stored responses of an `Idempotency-Key` are replayed to nobody who could not send the request now.
 
 use chrono::TimeDelta;
 use http::{HeaderName, StatusCode};

@@ -9,7 +9,7 @@ use tests::{Answer, Client, TestApp, both};
 use super::{created, list, text};
 use crate::python::{self, Needs};
 
-/// What Python finds in an archive, and that it is whole.
+/// Reads an archive with Python, and checks that it is whole.
 const SCRIPT: &str = "
 import io, json, sys, zipfile
 z = zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read()))

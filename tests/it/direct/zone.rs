@@ -8,7 +8,7 @@ use super::form::untouched;
 use super::{FORM, JSON, XML, created, read, text};
 
 const BERLIN: &str = "Europe/Berlin";
-/// What is sent with which zone, and the instant that it is.
+/// The times that are sent, their zones, and the instants that they are.
 const TIMES: [(&str, &str, &str); 8] = [
     ("2027-03-29T09:00:00", BERLIN, "2027-03-29T07:00:00Z"),
     ("2027-03-27T09:00", BERLIN, "2027-03-27T08:00:00Z"),
@@ -24,7 +24,7 @@ const TIMES: [(&str, &str, &str); 8] = [
     ("1800000000000", BERLIN, "2027-01-15T08:00:00Z"),
 ];
 
-/// How fields are sent.
+/// The encoding in which fields are sent.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Json,

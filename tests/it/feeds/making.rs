@@ -1,4 +1,4 @@
-//! Who may make a private feed of what, and how many there may be.
+//! Making private feeds: the callers who may, the addresses that may be read, and the maximum number of feeds.
 
 use chrono::TimeDelta;
 use http::StatusCode;

@@ -16,7 +16,7 @@ use tests::{Client, TestApp, both};
 use super::PrivateFeed;
 
 const MARK: &str = "x-mark";
-/// What a browser or a reader of feeds would take for a picture and a way to somewhere else, if it were HTML.
+/// A text that a browser or a reader of feeds would take for a picture and a redirection, if it were HTML.
 const TEXT: &str = "<x-mark onload=a()><meta http-equiv=refresh content=0>";
 
 /// The names of the elements that begin in a text.

@@ -16,7 +16,7 @@ use tests::{Backend, Client, TestApp, both};
 
 use super::{PrivateFeed, fetch};
 
-/// How many of each there are before one more comes.
+/// The number of entities of each type before one more comes.
 const MANY: usize = 1_010;
 
 /// The columns of a table.
@@ -100,7 +100,7 @@ async fn entries(client: &Client, path: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a list of all there is needs to be asked for.
+/// The parameters without which a list of all entities is refused.
 const ASKED: [(&str, &str); 2] = [("sam_pub", "siteId=biology-101"), ("site", "select=any")];
 
 fn asked(prefix: &str) -> &'static str {

@@ -8,7 +8,7 @@ use tests::{Client, TestApp, both};
 
 use super::{BIOLOGY, PrivateFeed, essence, fetch, nothing, path_of};
 
-/// What an entry tells: everything that a reader shows.
+/// Returns the parts of the entries that a reader shows.
 async fn told(client: &Client, path: &str) -> Vec<Value> {
     let feed = fetch(client, path).await;
     let entries = feed.entries.into_iter().map(|it| {

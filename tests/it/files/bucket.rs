@@ -43,7 +43,7 @@ async fn put(store: &Blobs, bytes: impl Into<Bytes>) -> Blob {
     received.keep().await.expect("a name")
 }
 
-/// What every store does.
+/// Checks the contract of every store.
 async fn does_what_a_store_does(store: Blobs) {
     store.store().check().await.expect("a store that works");
     let large: Vec<u8> = (0..LARGE)

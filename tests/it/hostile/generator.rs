@@ -304,7 +304,7 @@ impl Generator {
         request.body(Body::from(body)).ok()
     }
 
-    /// What the body looks like, or anything else.
+    /// Returns the media type that the body looks like, or any other.
     fn media_type(&mut self, body: &[u8]) -> &'static str {
         match body.first() {
             _ if self.is_one_in(4) => self.pick(&MEDIA_TYPES),

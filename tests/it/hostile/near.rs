@@ -137,7 +137,7 @@ const MANNERS: [(&str, &str); 14] = [
     ("idempotency-key", ""),
     ("accept", "application/atom+xml"),
 ];
-/// What one place of a body is turned into.
+/// The texts that replace one place of a body.
 const SPOILS: [&str; 16] = [
     "",
     "\0",

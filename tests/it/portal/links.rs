@@ -16,7 +16,7 @@ const SITES: [&str; 4] = [
     "university-news",
 ];
 
-/// What is at the end of the way that begins at `path`, which leads nowhere outside of the service.
+/// Follows redirections from `path`, which leads nowhere outside of the service; returns the last path and its answer.
 async fn follow(client: &Client, path: &str) -> (String, Answer) {
     let mut path = path.to_owned();
     for _ in 0..4 {

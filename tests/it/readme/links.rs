@@ -1,4 +1,4 @@
-//! What documents name is there: files, parts of other documents, listings, messages of the program.
+//! Targets that documents name are there: files, parts of other documents, listings, messages of the program.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What documents tell people to click is on the pages: each way is gone from the start page, as who it is for.
+//! Labels that documents tell people to click are on the pages: each way is gone from the start page, as its reader.
 //!
 //! A way is a numbered list of labels in bold, or labels in bold with arrows between them. Other labels in bold must be
 //! on the page to which the way before them leads.

@@ -112,7 +112,7 @@ fn registry<T: Record + entity_core::Read<Entity = T>>() -> Registry {
     Registry::new([route]).expect("one type gets along with itself")
 }
 
-/// What the service answers when it is asked for this poll.
+/// Returns the answer of the service to a read of this poll.
 async fn read<T: Record + entity_core::Read<Entity = T>>(db: &Db, id: &str) -> Value {
     let told = ToldAuthorizer::default().grant("poll.read", "s");
     let dispatcher = Dispatcher::new(

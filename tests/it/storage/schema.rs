@@ -10,7 +10,7 @@ use serde_json::json;
 use tests::{Backend, Client, TestApp, both};
 use tokio::task::{JoinSet, yield_now};
 
-/// What is asked again after each change: by key and by index, in one statement and in several.
+/// The paths that are read again after each change: by key and by index, in one statement and in several.
 const PATHS: [&str; 5] = [
     "/direct/announcement/site/biology-101.json",
     "/direct/announcement.json?_search=lab&_order=title",
@@ -19,7 +19,7 @@ const PATHS: [&str; 5] = [
     "/direct/membership.json?siteId=biology-101&_limit=5",
 ];
 
-/// What a migration may do to a table, in the words of both databases.
+/// The changes that a migration may make to a table, in the words of both databases.
 const CHANGES: [&str; 6] = [
     "ALTER TABLE announcement ADD COLUMN later TEXT DEFAULT 'x' NOT NULL",
     "CREATE INDEX announcement_by_later ON announcement (site_id, later)",

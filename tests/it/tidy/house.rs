@@ -36,14 +36,13 @@ const HOUSES: [House; 4] = [
     },
 ];
 
-/// How many files and folders lie at the root of a crate's sources.
+/// The number of files and folders at the root of a crate's sources.
 const MOST_AT_A_ROOT: usize = 12;
 
 /// A module by its names below the crate.
 type Module = Vec<String>;
 
-/// What a file says about others: the paths that it names, from the module that names them, and what it gives away
-/// under a name.
+/// The paths that a file names, from the module that names them, and the items that it re-exports under a name.
 #[derive(Default)]
 struct Said {
     here: Module,
@@ -120,7 +119,7 @@ impl<'ast> Visit<'ast> for Said {
         self.leaves(&item.tree, &[], is_given);
     }
 
-    /// Who may see an item is no import.
+    /// Skips visibilities, which are no imports.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {

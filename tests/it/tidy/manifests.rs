@@ -1,4 +1,4 @@
-//! Who may depend on whom, and how manifests are kept.
+//! Dependencies between crates, and conventions of manifests.
 
 use std::fs;
 use std::path::PathBuf;

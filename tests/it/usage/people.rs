@@ -9,7 +9,7 @@ use crate::query::dice::Dice;
 const BATCH: &str = "/direct/batch.json";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// What they do, by name.
+/// The names of their actions.
 pub(super) const ALL: [&str; 18] = [
     "announce",
     "change an announcement",

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How a request is answered.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reply {
     Status(u16),

@@ -35,7 +35,7 @@ pub use views::views_show_what_the_list_shows;
 /// The outcome of a check: how it held, or what is wrong and what to do about it.
 pub type Verdict = Result<Held, String>;
 
-/// How a check held.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// The check ran, and the type passed.

@@ -49,7 +49,7 @@ pub struct Counter {
     count: Count,
 }
 
-/// What a request took.
+/// The cost of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// The number of statements.

@@ -11,7 +11,7 @@ use crate::postgres::{self, PostgresDatabase};
 
 /// Where Linux has a file system in memory.
 const MEMORY: &str = "/dev/shm";
-/// How many bytes must be free there: containers often have 64 MiB.
+/// The number of bytes that must be free there: containers often have 64 MiB.
 const ROOM: u64 = 2 << 30;
 
 /// The kinds of database that the service works on.
@@ -44,7 +44,7 @@ pub struct Database {
     keeper: Keeper,
 }
 
-/// What has to live as long as the database does.
+/// The owner of resources that have to live as long as the database does.
 #[derive(Debug)]
 enum Keeper {
     Folder(TempDir),

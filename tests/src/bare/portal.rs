@@ -1,4 +1,4 @@
-//! What a portal shows first: the sites of a user and a dashboard, by statements written by hand.
+//! The first page of a portal: the sites of a user and a dashboard, by statements written by hand.
 
 use std::collections::HashMap;
 

@@ -31,7 +31,7 @@ const LARGE: Part = Part {
     assignments: 300,
     files: 5_000,
 };
-/// How often each address is asked for; the first answer does not count.
+/// The number of times that each address is asked for; the first answer does not count.
 const ROUNDS: usize = 3;
 
 /// Which parts of the course are measured: by whom, and where. `{}` is the course.

@@ -9,13 +9,13 @@ use super::data::{self, EPOCH, PASSWORD};
 use super::driver::Request;
 use crate::client::Client;
 
-/// Who may read all sites.
+/// The number of accounts that may read all sites.
 const READERS: u32 = 64;
-/// Who may write in all sites.
+/// The number of accounts that may write in all sites.
 const AUTHORS: u32 = 32;
-/// Who logs in: more than can within the time that one login waits.
+/// The number of accounts that log in: more than can within the time that one login waits.
 const NAMES: u32 = 1_000;
-/// How many different requests of a kind there are.
+/// The number of different requests of a kind.
 const REQUESTS: u32 = 1_000;
 /// Announcements in the large site.
 const MANY: u32 = 1_000;

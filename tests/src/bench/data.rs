@@ -10,13 +10,13 @@ use sea_orm::{
 /// The password of the demo's accounts.
 pub(super) const PASSWORD: &str = "lectern-demo";
 
-/// How much the benchmark asks for: 100,000 announcements.
+/// The size of the benchmark's database: 100,000 announcements.
 pub(super) const SIZE: Size = Size {
     sites: 1_000,
     in_site: 100,
 };
 const ROWS_IN_STATEMENT: u32 = 500;
-/// How many different announcements and sites are asked for.
+/// The number of different announcements and sites that are asked for.
 const ASKED: u32 = 1_000;
 /// When the first announcement was written: 2026-01-01T00:00:00Z.
 pub(super) const EPOCH: i64 = 1_767_225_600_000;
@@ -26,12 +26,12 @@ const PACE: i64 = 100_000;
 const PARAGRAPH: &str = "<p>The reading for the coming week is the third chapter. Please bring your notes \
     to the seminar on Thursday, and hand in the exercises before the lecture begins.</p>";
 
-/// How much is written.
+/// The size of a database.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
-    /// How many sites.
+    /// The number of sites.
     pub(crate) sites: u32,
-    /// How many announcements in each.
+    /// The number of announcements in each.
     pub(crate) in_site: u32,
 }
 

@@ -15,12 +15,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::wire::Connection;
 pub use super::wire::Request;
 
-/// What to send to whom.
+/// The load on a server.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// The port on this machine.
     pub port: u16,
-    /// What is sent in turn.
+    /// The requests, which are sent in turn.
     pub requests: Arc<[Request]>,
     /// The status of a good answer.
     pub expected: u16,
@@ -32,16 +32,16 @@ pub struct Load {
     pub patience: Duration,
 }
 
-/// What came of a [`Load`].
+/// The outcome of a [`Load`].
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// For how long requests were sent.
     pub duration: Duration,
     /// The time that it took, to the last answer.
     pub elapsed: Duration,
-    /// How many good answers came while requests were sent.
+    /// The number of good answers that came while requests were sent.
     pub in_time: u64,
-    /// How long each good answer took.
+    /// The latencies of good answers.
     pub answers: Latencies,
     /// All bytes of their bodies.
     pub bytes: u64,
@@ -61,7 +61,7 @@ pub struct Latencies {
     micros: Vec<u32>,
 }
 
-/// Who is next, and when.
+/// The times at which the next requests are due.
 struct Schedule {
     start: Instant,
     until: Instant,
@@ -176,12 +176,12 @@ impl Outcome {
         count(self.in_time) / self.duration.as_secs_f64()
     }
 
-    /// How many were refused, whatever the status.
+    /// Returns the number of refusals, whatever the status.
     pub fn refused(&self) -> u64 {
         self.refusals.values().map(Latencies::count).sum()
     }
 
-    /// How long refusals took, whatever the status.
+    /// Returns the latencies of refusals, whatever the status.
     pub fn refusal_times(&self) -> Latencies {
         let all = self.refusals.values().flat_map(|it| &it.micros);
         let mut all = Latencies {
@@ -228,12 +228,12 @@ impl Outcome {
 }
 
 impl Latencies {
-    /// How many there are.
+    /// Returns their number.
     pub fn count(&self) -> u64 {
         self.micros.len().try_into().unwrap_or(u64::MAX)
     }
 
-    /// What `percent` of 100 stay below; nothing if there are none. Only once they are sorted.
+    /// Returns the percentile `percent`; nothing if there are none. Only once they are sorted.
     pub fn below(&self, percent: usize) -> Duration {
         let at = self.micros.len().saturating_mul(percent) / 100;
         let micros = self.micros.get(at).copied().unwrap_or_default();

@@ -34,7 +34,7 @@ const OPEN: usize = 4_096;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The part of the capacity that is asked for before and after.
 const CALM: f64 = 0.2;
-/// How long one look at the calm service takes.
+/// The duration of one look at the calm service.
 const LOOK: Duration = Duration::from_millis(500);
 /// The number of looks there are before, and at most after.
 const LOOKS: (u32, u32) = (4, 20);
@@ -43,7 +43,7 @@ const PAGES: f64 = 1_500.0;
 /// For how long at least: a service without bounds had all of its memory in eight seconds.
 const PAGES_FOR: Duration = Duration::from_secs(12);
 
-/// How much to measure.
+/// The extent of a measurement.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// For how long each run.
@@ -67,7 +67,7 @@ struct Trial<'a> {
     table: &'a mut Table,
 }
 
-/// What is sent, and what a good answer is.
+/// The requests, and the status of a good answer.
 struct Case {
     name: &'static str,
     requests: Vec<Request>,

@@ -9,7 +9,7 @@ use crate::Backend;
 /// One round of one case on one server.
 #[derive(Debug)]
 pub(super) struct Measurement {
-    /// What the driver saw.
+    /// The measurements of the driver.
     pub(super) outcome: Outcome,
     /// The microseconds of a core that the server used.
     pub(super) cpu_time: u64,

@@ -11,11 +11,11 @@ use crate::Backend;
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) case: &'static str,
-    /// How many requests, in words.
+    /// The load, in words.
     pub(super) load: &'static str,
-    /// How many were to be sent in a second.
+    /// The number of requests that were to be sent in a second.
     pub(super) offered: Option<f64>,
-    /// What the driver saw.
+    /// The measurements of the driver.
     pub(super) outcome: Outcome,
     /// The microseconds of a core that the service used.
     pub(super) cpu_time: u64,
@@ -52,7 +52,7 @@ impl Table {
         self.remarks.push(text);
     }
 
-    /// How the run at ten times the capacity compares with that at capacity.
+    /// Compares the run at ten times the capacity with that at capacity.
     fn verdict(&self, f: &mut fmt::Formatter<'_>, case: &str) -> fmt::Result {
         let rows = || self.rows.iter().filter(|it| it.case == case);
         let (Some(at), Some(beyond)) = (
@@ -148,7 +148,7 @@ fn millis(time: Duration) -> String {
     format!("{:.1}", time.as_secs_f64() * 1e3)
 }
 
-/// What was answered instead, where it is not only that there is too much to do.
+/// Counts the refusals by their statuses, except those because of too much load.
 fn statuses(refusals: &BTreeMap<u16, Latencies>) -> String {
     let others = refusals.iter().filter(|(status, _)| **status != 503);
     others.fold(String::new(), |text, (status, times)| {

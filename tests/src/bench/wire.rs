@@ -10,10 +10,10 @@ use tokio::net::TcpStream;
 
 /// More than the head of an answer and the first part of its body.
 const BUFFER: usize = 64 * 1024;
-/// What ends a body that is sent in chunks. None that we ask for has it within.
+/// The end of a chunked body. No body that we ask for has it within.
 const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
-/// What is sent, as it is on the wire.
+/// A request, as it is on the wire.
 #[derive(Clone, Debug)]
 pub struct Request(Vec<u8>);
 
@@ -39,7 +39,7 @@ fn head(method: &str, path: &str, fields: &[(&str, &str)]) -> String {
     head + "\r\n"
 }
 
-/// What is kept of an answer.
+/// The parts of an answer that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -48,7 +48,7 @@ pub(super) struct Answer {
     pub(super) is_last: bool,
 }
 
-/// How long a body is.
+/// The length of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     Bytes(usize),

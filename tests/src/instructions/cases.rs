@@ -1,4 +1,4 @@
-//! What is asked for, of whom, and how often.
+//! The cases: the requests, the users who send them, and the number of times.
 
 use entity_providers::face::demo::scale::Part;
 
@@ -23,15 +23,15 @@ pub(super) const UNIVERSITY: Part = Part {
 };
 /// The number of different things that are asked for: not always the same, and all of them before anything is counted.
 const DIFFERENT: usize = 5;
-/// How often each case is counted. The least is what it takes when nothing else happens meanwhile: now and then the
-/// service looks after what it remembers, which belongs to the time that passes and not to a request.
+/// The number of samples of each case. The least of them is the cost when nothing else happens meanwhile: now and then
+/// the service looks after what it remembers, which belongs to the time that passes and not to a request.
 pub(super) const SAMPLES: usize = match cfg!(debug_assertions) {
     // These programs need several times as many instructions, of which the same few are others each time.
     true => 3,
     false => 11,
 };
 
-/// Who answers.
+/// The server that answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contender {
     /// The least that can serve the same rows.
@@ -52,14 +52,14 @@ impl Contender {
     }
 }
 
-/// Who asks.
+/// The user who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
     /// `student1`, who is in the sites with announcements.
     Student,
     /// The first student of the university.
     Member,
-    /// Who teaches there.
+    /// A teacher of those sites.
     Instructor,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Case {
     pub(super) yardstick: &'static str,
     /// The paths that are asked for in turn.
     pub(super) paths: Vec<String>,
-    /// How often each of them is asked for in a sample.
+    /// The number of times that each of them is asked for in a sample.
     pub(super) rounds: usize,
 }
 

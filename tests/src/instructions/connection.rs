@@ -21,7 +21,7 @@ pub(super) struct Connection {
     waker: Option<Waker>,
 }
 
-/// Who is to do something.
+/// The side that acts next.
 #[derive(Debug)]
 enum Turn {
     /// The client sends the next request.
@@ -72,7 +72,7 @@ impl Connection {
     }
 }
 
-/// How long the answer is of which these are the first bytes, its head among them.
+/// Returns the length of the answer of which these are the first bytes, its head among them.
 fn length(answer: &[u8], status: &str) -> usize {
     let (head, body) = head(answer, status).unwrap_or_else(|| {
         panic!(

@@ -122,7 +122,7 @@ async fn check_lists(app: &TestApp) {
     }
 }
 
-/// What the bare handler tells a portal, the service tells too: it has each of its keys, with the same in it.
+/// Checks that the service tells a portal all that the bare handler tells: each of its keys, with the same in it.
 async fn check_portal(app: &TestApp, cookies: &Cookies) {
     let file = app.database().folder().join(FILE);
     let router = bare::router(file, "http://127.0.0.1", cookies.users());

@@ -7,7 +7,7 @@ use super::KEPT;
 use super::cases::{Case, Contender};
 use crate::bench::driver::count;
 
-/// What was counted.
+/// The counts of all cases.
 #[derive(Debug)]
 pub(super) struct Table {
     rows: Vec<Row>,
@@ -46,7 +46,7 @@ impl Table {
         }
     }
 
-    /// How far it is from `known`.
+    /// Compares it with `known`.
     pub(super) fn compare(&self, known: &Self) -> Comparison<'_> {
         let known: BTreeMap<&str, f64> = known
             .rows
@@ -104,7 +104,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// What was counted, each with its ratio in the table.
+/// The counts, each with its ratio in the known table.
 #[derive(Debug)]
 pub(super) struct Comparison<'a>(Vec<(&'a Row, Option<f64>)>);
 
@@ -116,7 +116,7 @@ impl Comparison<'_> {
     }
 }
 
-/// How far the ratio of `row` is from `known`, as a part of it; infinitely far from none.
+/// Returns the difference of the ratio of `row` from `known`, as a part of it; infinite if there is none.
 fn difference(row: &Row, known: Option<f64>) -> f64 {
     known.map_or(f64::INFINITY, |known| row.ratio / known - 1.0)
 }

@@ -57,7 +57,7 @@ impl Attack {
         Self::Login,
     ];
 
-    /// What the report calls it.
+    /// Returns the name in the report.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nothing => "none",

@@ -16,7 +16,7 @@ use super::tally::Tally;
 use crate::Backend;
 use crate::bench::driver::Outcome;
 
-/// What must hold for everybody else.
+/// The limits that must hold for everybody else.
 const LONGEST_READ: Duration = Duration::from_millis(50);
 const LONGEST_WRITE: Duration = Duration::from_millis(1_500);
 const LONGEST_LOGIN: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 /// The time for which everybody rests between two attacks.
 const REST: Duration = Duration::from_secs(2);
 
-/// What was noticed of one attack.
+/// The measurements of one attack.
 #[derive(Debug)]
 struct Row {
     attack: Attack,
@@ -37,7 +37,7 @@ struct Row {
     attackers: Tally,
     /// The most that was in memory without files, in KiB.
     memory: u64,
-    /// How much of one core the service used.
+    /// The part of one core that the service used.
     cores: f64,
     /// By how many bytes the database grew.
     growth: u64,

@@ -16,7 +16,7 @@ use crate::{Backend, Client, Database, OnBackend, long_table, say};
 
 /// The site that everybody reads.
 pub(super) const COURSE: &str = "biology-101";
-/// Who reads, and who announces.
+/// The accounts that read, and those that announce.
 const READERS: [&str; 8] = [
     "student3", "student4", "student5", "student6", "student7", "student8", "ta1", "student9",
 ];
@@ -74,11 +74,11 @@ pub(super) struct Ground {
     pub(super) process: Process,
     pub(super) database: Database,
     _server: Option<Server>,
-    /// Who reads.
+    /// The clients that read.
     pub(super) readers: Vec<Client>,
-    /// Who announces something, each in [`COURSE`].
+    /// The clients that announce something, each in [`COURSE`].
     pub(super) writers: Vec<Client>,
-    /// Who attacks.
+    /// The clients that attack.
     pub(super) attackers: Vec<Attacker>,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Attacker {
     pub(super) site: String,
     /// Its other site. It holds many announcements.
     pub(super) archive: String,
-    /// What it announced there and did not take back.
+    /// The ids of the announcements that it made there and did not take back.
     pub(super) made: Arc<Mutex<Vec<String>>>,
 }
 

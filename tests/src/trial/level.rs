@@ -1,10 +1,10 @@
-//! Whether something grows without end: its course over a time in three parts.
+//! Detects figures that grow without end: their course over a time in three parts.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What a figure counts, which says how much it may differ from time to time.
+/// The unit of a figure, which says how much it may differ from time to time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unit {
     /// KiB of memory.

@@ -9,8 +9,8 @@ use super::tally::{NO_ANSWER, Tally};
 use crate::app::PASSWORD;
 use crate::bench::driver::{Load, Outcome, Request};
 
-/// How many of each kind are sent in a second, and by how many connections: a request that is due finds one, and none is
-/// idle for so long that the service closes it.
+/// The number of requests of each kind that are sent in a second, and the connections for them: a request that is due
+/// finds one, and none is idle for so long that the service closes it.
 const READS: (f64, usize) = (100.0, 300);
 const WRITES: (f64, usize) = (5.0, 50);
 const SEARCHES: (f64, usize) = (1.0, 10);
@@ -31,7 +31,7 @@ pub(super) struct Others {
     logins: Load,
 }
 
-/// What everybody else was answered.
+/// The answers that everybody else got.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answers {
     pub(super) reads: Outcome,
@@ -94,7 +94,7 @@ async fn announce(ground: &Ground) -> Vec<String> {
     ids
 }
 
-/// What people look at.
+/// The requests of people who read.
 fn reads(ground: &Ground, announcement: &str) -> Vec<Request> {
     let paths = [
         format!("/direct/announcement/site/{COURSE}.json"),
@@ -134,7 +134,7 @@ fn writes(ground: &Ground, ids: &[String]) -> Vec<Request> {
     requests
 }
 
-/// How many were told to come back later.
+/// Counts the answers that ask to come back later.
 pub(super) fn refused(outcome: &Outcome) -> u64 {
     let later = |status: &u16| {
         [
@@ -148,7 +148,7 @@ pub(super) fn refused(outcome: &Outcome) -> u64 {
     refused.map(|(_, times)| times.count()).sum()
 }
 
-/// How many were neither answered as they should be nor told to come back later.
+/// Counts the requests that were neither answered as they should be nor asked to come back later.
 pub(super) fn failed(outcome: &Outcome) -> u64 {
     let others = outcome.timeouts + outcome.broken + outcome.unsent;
     outcome.refused() - refused(outcome) + others

@@ -27,7 +27,7 @@ const SETTINGS: [(&str, &str); 7] = [
     ("LECTERN_RETENTION_IDEMPOTENCYBYTES", "8MiB"),
     ("LECTERN_SESSION_PERUSER", "10"),
 ];
-/// How often it is looked at.
+/// The interval between two measurements.
 const PAUSE: Duration = Duration::from_secs(5);
 /// The most that the service may have in memory without files, in KiB.
 const MEMORY: u64 = 300 << 10;

@@ -1,4 +1,4 @@
-//! What a service has stored: bytes and rows.
+//! The storage that a service uses: bytes and rows.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// What the service of `ground` has stored.
+    /// Opens the storage of the service of `ground`.
     pub(super) async fn of(ground: &Ground) -> Self {
         let (backend, folder) = (ground.database.backend(), ground.database.folder());
         let databases = match backend {

@@ -9,7 +9,7 @@ use tests::{Backend, OnBackend as _};
 
 use super::{Small, news};
 
-/// How much more than what a socket holds all of them have.
+/// The number of announcements: all of them have much more than a socket holds.
 const ROWS: usize = 24;
 const ROW: usize = 180 << 10;
 const LISTS: usize = 20;

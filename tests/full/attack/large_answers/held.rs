@@ -25,13 +25,13 @@ const LIST_HOLDS: u64 = 4;
 /// the threads that read and wrote it: up to 112 MiB on a busy machine, where it moves among more of them, and 60 to 85
 /// otherwise. Few of them are answered at a time.
 const BATCH_HOLDS: u64 = 16;
-/// How often a question is asked that holds more, each time of another process. What one thread freed of another's is held
-/// until that one runs again, which other programs on the machine can put off; what a request holds by itself it holds
-/// each time.
+/// The number of times that a question is asked that holds more, each time of another process. Memory that one thread
+/// freed of another's is held until that one runs again, which other programs on the machine can put off; memory that a
+/// request holds by itself it holds each time.
 const TRIES: usize = 3;
 /// The number of announcements there are, each of about a hundred kilobytes: more than any page of a list holds.
 const ROWS: u32 = 160;
-/// What was freed is given back at once, so that what the process has is what it holds.
+/// The setting by which freed memory is given back at once, so that the process has no more than it holds.
 const AT_ONCE: [(&str, &str); 1] = [("MIMALLOC_PURGE_DELAY", "0")];
 /// The time for which nobody looks at what is in memory.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
@@ -54,11 +54,11 @@ impl OnBackend for Stored {
     }
 }
 
-/// What is asked for, and how.
+/// The request for a list or a batch.
 struct Question {
     name: String,
     path: String,
-    /// What is sent, if anything is.
+    /// The body, if there is one.
     body: Option<Value>,
 }
 
@@ -75,7 +75,7 @@ impl Question {
         }
     }
 
-    /// How many KiB `process` holds at most while it answers, and how many the answer has.
+    /// Returns the KiB that `process` holds at most while it answers, and those of the answer.
     async fn measure(&self, process: Arc<Process>) -> (u64, u64) {
         let client = Client::on_port(process.port());
         let client = client.log_in("student1", PASSWORD).await;
@@ -107,7 +107,7 @@ impl Question {
     }
 }
 
-/// What takes most, by all that writes lists: half of the texts are of a letter that each format writes with many.
+/// The requests that hold most, in all formats of lists: half of the texts are of a letter that each format escapes.
 fn questions() -> Vec<Question> {
     let mut questions: Vec<_> = ["json", "xml", "csv", "html", "atom", "rss"]
         .iter()

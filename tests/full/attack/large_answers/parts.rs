@@ -1,4 +1,4 @@
-//! What had no size besides plain lists: what lists are shown with, the lists of the portal,
+//! Answers that had no limit of size besides plain lists: parts that are expanded in lists, the lists of the portal,
 //! subscriptions.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ fn link(answer: &Answer, relation: &str) -> Option<String> {
         .map(ToOwned::to_owned)
 }
 
-/// How many of these were loaded at once, at most.
+/// The maximum number of these that were loaded at once.
 static LOADED: AtomicUsize = AtomicUsize::new(0);
 
 /// Something large that refers to another of its kind. In lists it is small.

@@ -16,10 +16,10 @@ use super::BATCH;
 use super::held::{LIST, Stored, fill};
 
 const ATTACKERS: [&str; 4] = ["student1", "student2", "student3", "student4"];
-/// How many requests of each attacker are under way.
+/// The number of requests of each attacker under way.
 const EACH: usize = 4;
 const FORMATS: [&str; 4] = ["html", "xml", "json", "atom"];
-/// How often somebody else asks for something small.
+/// The number of small requests of somebody else.
 const QUESTIONS: usize = 40;
 
 /// Asks for what is large until it is to stop; how often there was an answer, and how often it was refused.

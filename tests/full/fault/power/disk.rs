@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// What a device writes as a whole or not at all, in bytes.
+/// The number of bytes that a device writes as a whole or not at all.
 const SECTOR: usize = 512;
 
-/// What becomes of the writes that nobody synchronised.
+/// The fate of the writes that nobody synchronised.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cut {
     /// All of them are lost.

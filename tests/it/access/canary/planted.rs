@@ -1,4 +1,4 @@
-//! What is hidden for a time, or beside an entity: planted through the service, so that what follows from it is there.
+//! Entities that are hidden for a time, or beside another: planted through the service, together with their effects.
 
 use bytes::Bytes;
 use chrono::TimeDelta;
@@ -90,8 +90,8 @@ pub(super) async fn all(world: &World, aviary: &mut Aviary) -> Vec<String> {
     planter.paths
 }
 
-/// What is hidden in each way there is, and due the day after tomorrow, with its event in the calendar and its item in the
-/// gradebook.
+/// Plants assignments that are hidden in each way there is, and due the day after tomorrow, with their events in the
+/// calendar and their items in the gradebook.
 async fn deadlines(world: &World, aviary: &mut Aviary, planter: &mut Planter<'_>) {
     let now = world.app.service().now();
     let at = |days| (now + TimeDelta::days(days)).to_rfc3339();

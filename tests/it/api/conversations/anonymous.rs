@@ -32,7 +32,7 @@ impl Numbers {
     }
 }
 
-/// What is written without a name.
+/// A text that was written without a name.
 struct Written {
     id: String,
     /// The path below `/direct`.

@@ -26,7 +26,7 @@ pub(super) struct Known(BTreeMap<String, String>);
 const SITE: &str = "biology-101";
 /// One that anybody may join.
 const JOINABLE: &str = "field-trip";
-/// What groups would be called if they were a type.
+/// The name of groups if they were a type.
 const GROUP: &str = "group";
 
 impl Known {

@@ -66,7 +66,7 @@ impl Document {
         found
     }
 
-    /// What is wrong with an answer of `operation`.
+    /// Returns the fault of an answer of `operation`.
     pub(super) fn complaint(&self, operation: &Operation, answer: &Answer) -> Option<String> {
         let status = answer.status.as_str();
         let text = String::from_utf8_lossy(&answer.body);

@@ -1,4 +1,4 @@
-//! What is asked: making, changing and deleting polls and options, and items of lessons that show polls.
+//! Requests that make, change and delete polls and options, and items of lessons that show polls.
 
 use super::*;
 

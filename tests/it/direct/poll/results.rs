@@ -1,4 +1,4 @@
-//! Who sees how many votes each option has, and when.
+//! The callers who see the number of votes of each option, and the time from which they do.
 
 use super::*;
 

@@ -5,7 +5,7 @@ use sea_orm::{ConnectionTrait as _, Database as Connection, Statement};
 
 use super::*;
 
-/// How many rows with votes in the poll the database has.
+/// Counts the rows with votes in the poll.
 async fn rows(app: &TestApp, poll: i64) -> i64 {
     let connection = Connection::connect(app.database().url()).await;
     let connection = connection.expect("it connects");

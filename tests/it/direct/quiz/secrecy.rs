@@ -1,4 +1,4 @@
-//! What those who take a quiz, and others, never see: right answers, scores before their time, drafts, other attempts.
+//! Secrets from those who take a quiz, and others: right answers, scores before their time, drafts, other attempts.
 
 use chrono::TimeDelta;
 

@@ -9,7 +9,7 @@ use crate::role::SITE;
 
 const FEW: usize = 2;
 const MANY: usize = 14;
-/// What a longer list may take more: the groups of those entities that have some, and an expanded type.
+/// The number of further statements for a longer list: groups of those entities that have some, and an expanded type.
 const ALLOWED: usize = 4;
 
 /// Checks that the number of statements of a list, with its references expanded, does not grow with the list.

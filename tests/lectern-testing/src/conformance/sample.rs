@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The word that each generated text contains.
 pub(super) const WORD: &str = "Conformance";
 
-/// What samples depend on besides the field.
+/// The context of samples besides the field.
 #[derive(Clone, Debug)]
 pub(super) struct Surroundings {
     pub(super) site: String,

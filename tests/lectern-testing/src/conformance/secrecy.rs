@@ -1,4 +1,4 @@
-//! What somebody may not see shows nowhere: not in refusals, versions, filters, orders, totals or expanded references.
+//! Hidden entities show nowhere: not in refusals, versions, filters, orders, totals or expanded references.
 
 use std::collections::BTreeSet;
 

@@ -331,7 +331,7 @@ impl Suite {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Listed {
     pub(super) items: Vec<Value>,
-    /// How many there are according to the service.
+    /// The total according to the service.
     pub(super) total: Option<usize>,
 }
 

@@ -15,7 +15,7 @@ use super::{get, pick, post, repeat};
 const WORKERS: usize = 8;
 const SLOW_READERS: usize = 40;
 const FORMATS: [&str; 5] = ["json", "xml", "html", "atom", "csv"];
-/// How often a slow reader takes something, how much, and how often before it leaves.
+/// The pause of a slow reader between two reads, the bytes of each, and the number of reads before it leaves.
 const PAUSE: Duration = Duration::from_millis(200);
 const SIP: usize = 1_024;
 const SIPS: usize = 50;

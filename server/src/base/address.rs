@@ -95,7 +95,7 @@ fn is_loopback(host: &str) -> bool {
     !host.contains('@') && (name.eq_ignore_ascii_case("localhost") || is_address)
 }
 
-/// Whoever sent a request, as far as we and our proxies can tell.
+/// The sender of a request, as far as we and our proxies can tell.
 #[derive(Debug, PartialEq, Eq)]
 struct Client {
     address: IpAddr,
@@ -155,8 +155,8 @@ fn by_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> Cli
     client
 }
 
-/// The lines of a list header as one. What is not text stays in it as something that is nothing: left out, it
-/// would take a proxy's word with it.
+/// Joins the lines of a list header. Bytes that are not text are replaced: to leave out their line would lose the entry
+/// of a proxy.
 fn list(headers: &HeaderMap, name: &HeaderName) -> String {
     let lines: Vec<_> = headers
         .get_all(name)

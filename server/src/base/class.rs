@@ -71,7 +71,7 @@ impl Class {
 /// The names of parameters at which much may have to be looked at: words, counts, and days of what recurs.
 const SCANNING: [&str; 6] = ["_search", "_count", "firstDate", "lastDate", "from", "to"];
 
-/// Returns whether a query may search, filter, count or compute. What is encoded may be anything, and is taken for that.
+/// Returns whether a query may search, filter, count or compute. An encoded query counts as one that may.
 fn searches(query: &str) -> bool {
     query
         .split('&')

@@ -1,7 +1,7 @@
 //! Metrics, for the program that watches the service: `/metrics` on the listener for load balancers.
 //!
-//! Counting is cheap: each figure that a request touches is one atomic number that was found beforehand. What is known
-//! elsewhere, such as the length of a queue, is asked only when somebody wants to know: see [`Figures::ask`].
+//! Counting is cheap: each figure that a request touches is one atomic number that was found beforehand. Gauges that
+//! are kept elsewhere, such as the length of a queue, are read only when the metrics are: see [`Figures::ask`].
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -99,7 +99,7 @@ impl Default for Counters {
     }
 }
 
-/// All figures of one service: what it counts, and what is asked elsewhere. Clones are the same figures.
+/// The metrics registry of one service: its counters, and the gauges of its parts. Clones are the same registry.
 #[derive(Clone)]
 pub struct Figures {
     metrics: Metrics,

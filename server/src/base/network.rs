@@ -1,4 +1,4 @@
-//! The networks of addresses: what is limited or counted by address is so for a network.
+//! The networks of addresses: limits and counts by address are those of a network.
 
 use std::net::IpAddr;
 

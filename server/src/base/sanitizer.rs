@@ -1,7 +1,7 @@
-//! Where long HTML is sanitised: on threads that may block, few at a time, and fair between accounts.
+//! Sanitises long HTML on threads that may block, few at a time, and fair between accounts.
 //!
-//! Each account has one text at a time in the queue for a thread, so that one that sends many waits for itself and
-//! not others for it. Who finds too many waiting is told to come back.
+//! Each account has one text at a time in the queue for a thread, so that one that sends many waits for itself and not
+//! others for it. A request that finds too many waiting is refused with a time after which to try again.
 
 use std::collections::HashMap;
 use std::fmt;

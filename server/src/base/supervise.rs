@@ -33,7 +33,7 @@ pub trait Task: Send + 'static {
     fn is_over(&self) -> bool;
 }
 
-/// Starts `task` and keeps it running. What happens to it is told to `health`.
+/// Starts `task` and keeps it running. Restarts are reported to `health`.
 pub fn spawn<T: Task>(task: T, health: Health) {
     tokio::spawn(keep(task, health, STEADY));
 }

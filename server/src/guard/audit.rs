@@ -121,7 +121,7 @@ enum Message {
 }
 
 impl AuditLog {
-    /// Starts the task that stores rows. What goes wrong is told to `health`.
+    /// Starts the task that stores rows. Failures are reported to `health`.
     pub fn start(store: AuditStore, options: AuditOptions, health: Health) -> Self {
         let (queue, messages) = mpsc::channel(options.queue.max(1));
         let (lost, unstored) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));

@@ -8,7 +8,7 @@ use crate::guard::session::SessionId;
 /// The text in logs that replaces a token.
 const REPLACEMENT: &str = "[token]";
 
-/// 256 random bits. Whoever has them reads the feed, so they are told once and kept nowhere.
+/// A bearer token of 256 random bits: its holder reads the feed, so it is told once and kept nowhere.
 ///
 /// It has the form of the id of a session, and is made and hashed in the same way.
 pub(crate) struct Token(SessionId);

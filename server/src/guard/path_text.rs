@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use crate::guard::feed_token::without_token;
 use crate::guard::session::SessionId;
 
-/// Most bytes of it: what a stranger sends must not fill the disk.
+/// The maximum number of bytes: requests of strangers must not fill the disk.
 const MOST: usize = 512;
 /// The text that replaces the part that was cut off.
 const CUT: &str = "\u{2026}";

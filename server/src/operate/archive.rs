@@ -31,7 +31,7 @@ struct Manifest {
     format: u32,
     /// The version of the service.
     service: String,
-    /// The id of the archive: what tells it from every other one.
+    /// The unique id of the archive.
     archive: String,
     /// The site.
     site: String,

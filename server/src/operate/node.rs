@@ -1,4 +1,4 @@
-//! A node of the service: what works beside the requests needs of it.
+//! A node of the service, as the tasks in the background see it.
 
 use std::fmt;
 use std::ops::Deref;

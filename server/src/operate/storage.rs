@@ -306,8 +306,8 @@ pub fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
     vec![Box::new(migration::AUDIT)]
 }
 
-/// Opens the file beside the content's. What it holds may lose its last moments when the power fails:
-/// nothing in it was promised to a client.
+/// Opens the file beside the content's. It may lose its last rows when the power fails: none of them was acknowledged
+/// to a client.
 async fn beside(url: &str) -> Result<Db> {
     let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
     let name = with_ending(options.get_filename(), AUDIT);

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The permission in a site whose events a caller follows.
 const VISIT: &str = "site.visit";
 
-/// An event as clients read it. Who caused it is not told: that may be what nobody is to know.
+/// An event as clients read it. The actor is left out: it may be a secret.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Told {

@@ -1,9 +1,9 @@
-//! Webhooks: what happens in a site is sent to addresses elsewhere, signed as the Standard Webhooks specification says.
+//! Webhooks: events of a site are sent to addresses elsewhere, signed as the Standard Webhooks specification says.
 //!
 //! A follower of the outbox notes for each webhook the events that its owner may read: the deliveries. The sender takes
-//! those that are due, a webhook at a time, and asks again what the owner may read when it sends one. A webhook is served
-//! by one part of one node at a time, so that deliveries are sent in order and not twice; what a node had begun when it
-//! stopped is sent again.
+//! those that are due, a webhook at a time, and asks again what the owner may read when it sends one. A webhook is
+//! served by one part of one node at a time, so that deliveries are sent in order and not twice; a delivery that a node
+//! had begun when it stopped is sent again.
 
 mod address;
 mod attempt;

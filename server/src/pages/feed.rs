@@ -1,8 +1,8 @@
 //! `/direct/feed`: private addresses at which programs that can't log in read what their owner may read.
 //!
-//! An address holds a token. Whoever has it reads one list or entity as its owner, with the owner's present
-//! permissions and nothing else; `fetch.rs` answers there. The token is told once, when it is made, and only
-//! its hash is kept: a copy of the database opens nothing, and a lost address is replaced, not shown again.
+//! An address holds a token. Its holder reads one list or entity as its owner, with the owner's present permissions and
+//! nothing else; `fetch.rs` answers there. The token is told once, when it is made, and only its hash is kept: a copy
+//! of the database opens nothing, and a lost address is replaced, not shown again.
 
 mod address;
 mod fetch;

@@ -2,7 +2,7 @@
 //! people.
 //!
 //! Invariant: [`ADDRESSES`] is all there is. The router and the access tests read this one list. No address leads to
-//! another host: what a request says goes nowhere but, encoded as one segment, behind a path of ours.
+//! another host: values of a request are used only, encoded as one segment, behind a path of ours.
 
 mod files;
 mod login;

@@ -1,4 +1,4 @@
-//! The command line: what `lectern` can be told, and what it answers.
+//! The command line of `lectern`: its commands and their output.
 
 mod archive;
 mod arguments;

@@ -81,8 +81,8 @@ impl AnswerMemory {
         }
     }
 
-    /// `response`, once there is room for it. What `is_done` is sent whether there is room or not: a client that is
-    /// told to try again would do it twice.
+    /// Waits until there is room for `response`. The answer to a write that `is_done` is sent whether there is room or
+    /// not: a client that is told to try again would do it twice.
     ///
     /// # Errors
     /// There is no room, or not soon enough.

@@ -136,8 +136,8 @@ async fn answer_itself(
     }
 }
 
-/// Runs the handler of `endpoint` in a unit of work. If that writes, the answer is made before the commit: what can't be
-/// answered is not done.
+/// Runs the handler of `endpoint` in a unit of work. If that writes, the answer is made before the commit: without an
+/// answer the transaction is rolled back.
 async fn answer_registered(
     app: &App,
     context: &RequestContext,

@@ -1,4 +1,4 @@
-//! A running service: what its requests need.
+//! A running service, as its requests see it.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock, Weak};

@@ -1,5 +1,5 @@
-//! Compression. What is the same for everybody, the descriptions and the stylesheet, is compressed once and kept; data is
-//! compressed as it is answered, if the configuration says so.
+//! Compression. Content that is the same for everybody, the descriptions and the stylesheet, is compressed once and
+//! kept; data is compressed as it is answered, if the configuration says so.
 
 pub(crate) mod data;
 

@@ -109,7 +109,7 @@ impl Descriptions {
         Ok(coding::told(response, coding.is_some()))
     }
 
-    /// Whoever wants one that is being written waits for it.
+    /// Returns the description, and waits while another request writes it.
     fn find(
         &self,
         key: Key,

@@ -23,7 +23,7 @@ const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
 /// Logs in: 201 with the id of the session as text, 400 without a name or a password, 403 with wrong ones. A
 /// browser that sent a form is sent on to the start page, now that it has the cookie.
 ///
-/// Some clients send both in the query, with an empty body. Whoever writes logs leaves queries out.
+/// Some clients send both in the query, with an empty body. Logs leave queries out.
 ///
 /// # Errors
 /// As [`Login::attempt`], but forbidden in place of unauthenticated; the request is malformed.

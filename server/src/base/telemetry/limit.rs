@@ -17,7 +17,7 @@ use tracing_subscriber::layer::Context;
 const MINUTE: Duration = Duration::from_mins(1);
 /// The field with the number of a cause, which is not 0.
 const CAUSE: &str = "cause.id";
-/// The number of causes that are told apart at a time; what is beyond them counts as one.
+/// The number of causes that are told apart at a time; further ones count as one.
 const CAUSES: usize = 64;
 /// The number of all causes that are beyond those.
 const OTHERS: u64 = u64::MAX;
@@ -61,7 +61,7 @@ pub(super) struct Limiter(Mutex<Seen>);
 
 #[derive(Default)]
 struct Seen {
-    /// As many as there are places that log, and causes of late.
+    /// The counts by the place that logs and by the recent cause.
     places: HashMap<(Identifier, u64), Place>,
     /// The number of entries that are causes.
     causes: usize,

@@ -1,4 +1,4 @@
-//! A writer that never fails: what can't be written is counted.
+//! A writer that never fails: lines that can't be written are counted.
 
 use std::io::{Result, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

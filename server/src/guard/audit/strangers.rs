@@ -1,9 +1,9 @@
-//! Requests that strangers send in vain: the first ones of a network in each minute get a row each, the further ones are
-//! counted.
+//! Aggregates refused anonymous requests: the first ones of a network in each minute get a row each, the further ones
+//! are counted.
 //!
-//! Whoever has no account and is refused costs the service next to nothing, but a row for each such request would
-//! fill the disk. How many rows there can be does not depend on what strangers send: the rows that count are told
-//! apart by network, by method, by status and by the place of the service that was asked for.
+//! A refused anonymous request costs the service next to nothing, but a row for each would fill the disk. The number of
+//! rows does not depend on the number of requests: the rows that count are told apart by network, by method, by status
+//! and by the place of the service that was asked for.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};

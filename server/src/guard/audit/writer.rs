@@ -27,7 +27,7 @@ const LAST_TRIES: Duration = Duration::from_secs(2);
 /// The name in `/readyz` of the place where rows are stored.
 const STORAGE: &str = "audit storage";
 
-/// Stores rows. What it holds outlives a panic of its work.
+/// Stores rows. Its queue outlives a panic of its work.
 #[derive(Debug)]
 pub(super) struct Writer {
     queue: mpsc::Receiver<Message>,

@@ -112,8 +112,8 @@ impl Passwords {
         self.enter(who).await
     }
 
-    /// A place for somebody who is logged in and gives the present password to change it. Who that is, and how often
-    /// they may try, has been asked before.
+    /// A place for somebody who is logged in and gives the present password to change it. The user and the limit of
+    /// tries have been checked before.
     ///
     /// # Errors
     /// The queue is full.

@@ -1,4 +1,4 @@
-//! Logins and sessions on a database, with a clock that the tests own: what the tests share.
+//! Logins and sessions on a database, with a clock that the tests own: shared parts of the tests.
 
 mod lifetime;
 mod login;

@@ -1,4 +1,4 @@
-//! Slows down whoever guesses passwords. It counts failures, never successes.
+//! Slows down clients that guess passwords. It counts failures, never successes.
 //!
 //! Two limits hold, and neither asks whether there is such an account. The counts are in the database: all nodes
 //! share them and a restart does not clear them.
@@ -64,7 +64,7 @@ pub struct Throttle {
     options: ThrottleOptions,
 }
 
-/// Whose failures are counted: a hash, so that the table tells nothing about who tried what.
+/// The subject whose failures are counted: a hash, so that the table does not name accounts or addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subject {
     key: String,
@@ -100,7 +100,7 @@ impl Subject {
 }
 
 impl Throttle {
-    /// As patient as `options` say.
+    /// Makes a throttle with these options.
     pub fn new(options: ThrottleOptions) -> Self {
         Self { options }
     }
@@ -244,7 +244,7 @@ fn digest(parts: &[&str]) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "login_failure")]
 pub struct Model {
-    /// Who, as a hash.
+    /// The hash of the subject.
     #[sea_orm(primary_key, auto_increment = false)]
     pub subject: String,
     /// The number of failures that count.

@@ -1,8 +1,8 @@
 //! Sessions in memory, in front of the store.
 //!
-//! The store is the truth. What is found there is remembered for a second at most, because another node may
-//! end a session; what this process ends it forgets at once. When a session was last used is kept in memory
-//! and written back now and then, many at a time.
+//! The store is the truth. A session that is found there is cached for a second at most, because another node may end
+//! it; one that this process ends is forgotten at once. The time of last use is kept in memory and written back now and
+//! then, for many sessions at a time.
 
 use std::fmt;
 use std::sync::Arc;

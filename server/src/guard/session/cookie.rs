@@ -172,7 +172,7 @@ impl CookieOptions {
     }
 }
 
-/// The id in the value of a cookie: what stands before its first dot.
+/// Parses the id in the value of a cookie: the part before its first dot.
 pub(super) fn parse_value(value: &[u8]) -> Option<SessionId> {
     let text = std::str::from_utf8(value).ok()?;
     let (id, suffix) = text.split_once('.').unwrap_or((text, ""));

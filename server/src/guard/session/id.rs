@@ -11,8 +11,8 @@ const LENGTH: usize = 43;
 /// Enough bits that nobody meets the name of somebody else's session by chance.
 const HANDLE_BYTES: usize = 15;
 
-/// The id of a session. Whoever has it is logged in, so it is shown to nobody but its owner and is
-/// never written to the table or to a log.
+/// The id of a session. It is a bearer credential, so it is shown to nobody but its owner and is never written to the
+/// table or to a log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SessionId(String);
 

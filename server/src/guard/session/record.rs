@@ -14,7 +14,7 @@ use super::table::Model;
 /// The time by which the clock of another node may be ahead.
 const SKEW: TimeDelta = TimeDelta::minutes(1);
 
-/// A session: who is logged in, since when, from where.
+/// A session: its user, its times, and its origin.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) id: IdHash,

@@ -27,7 +27,7 @@ pub struct Touch {
     pub at: DateTime<Utc>,
 }
 
-/// The table `session` of a database. What changes sessions together with other data takes part in the unit of work of a
+/// The table `session` of a database. Changes of sessions together with other data are part of the unit of work of a
 /// context.
 #[derive(Clone, Debug)]
 pub struct SqlSessions {

@@ -43,11 +43,11 @@ pub struct Imported {
     pub was_complete: bool,
 }
 
-/// Takes the archive in `file` in. `tell` is called with what is done.
+/// Imports the archive in `file`. `tell` is called with the progress.
 ///
 /// # Errors
 /// Returns an error if the file is no archive or damaged, if something else is in its place, or if a type in it is not
-/// linked. The same archive can be taken in again then: what was written is not written twice.
+/// linked. The same archive can be imported again then: rows that were written are not written twice.
 pub async fn import(
     node: &Node,
     file: &Path,

@@ -1,9 +1,9 @@
 //! Files in a bucket of a service that speaks the protocol of Amazon's object storage.
 //!
 //! A file is `files/abcd….7` below the prefix of the store: its digest and its size. While a file comes, its bytes are
-//! in a file of this machine that has no name, so that what a client leaves behind goes by itself, whatever becomes of
-//! the service. Then it is sent under its name at once, a large one in parts. What is begun in parts is noted below
-//! `new`, so that the parts go if the service stops meanwhile.
+//! in a file of this machine that has no name, so that an interrupted upload leaves nothing behind, whatever becomes of
+//! the service. Then it is sent under its name at once, a large one in parts. Multipart uploads are noted below `new`,
+//! so that their parts are removed if the service stops meanwhile.
 
 use std::fmt;
 use std::ops::Range;
@@ -77,11 +77,11 @@ impl fmt::Debug for S3Store {
 }
 
 impl S3Store {
-    /// Opens the store in `bucket`, as `config` says. What it leaves out follows from the environment, by the variables
-    /// of Amazon's own programs (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION` …).
+    /// Opens the store in `bucket`, as `config` says. Settings that it leaves out are taken from the environment, by
+    /// the variables of Amazon's own programs (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION` …).
     ///
     /// # Errors
-    /// Returns an error if the settings do not go together. Whether the store can be reached is not looked at.
+    /// Returns an error if the settings do not go together. It does not check that the store can be reached.
     pub async fn open(bucket: &Bucket, config: &Config) -> Result<Self> {
         // The library for TLS wants to be told once in a process which ciphers it uses; who told it first is right.
         drop(rustls::crypto::ring::default_provider().install_default());

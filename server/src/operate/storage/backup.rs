@@ -50,8 +50,8 @@ pub fn backup(url: &str, file: &Path, is_forced: bool, mut tell: impl FnMut(u64)
     done
 }
 
-/// Makes the databases at `url` from the backup in `file`, and brings them up to date. What is there is replaced if
-/// `is_forced`.
+/// Makes the databases at `url` from the backup in `file`, and brings them up to date. Existing databases are replaced
+/// if `is_forced`.
 ///
 /// # Errors
 /// The database is not one of SQLite; `file` is no backup, or is damaged; there is a database already, or a service

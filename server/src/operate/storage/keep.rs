@@ -1,5 +1,5 @@
-//! Keeping the files of SQLite small and whole: what is free is given back, what is in the journal is moved into the
-//! file when the service stops, and damage is found.
+//! Maintenance of the files of SQLite: free pages are given back, the journal is checkpointed into the file when the
+//! service stops, and damage is found.
 
 use std::time::Duration;
 

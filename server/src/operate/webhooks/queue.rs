@@ -1,7 +1,7 @@
-//! The deliveries in the database: which webhooks have something to send, who sends it, and what became of it.
+//! The queue of deliveries in the database: the webhooks that have some, the lease of their sender, and the results.
 //!
-//! A webhook is leased for a minute, which is longer than an attempt takes. Whoever has the lease sends, and writes down
-//! what became of it only as long as the lease is theirs.
+//! A webhook is leased for a minute, which is longer than an attempt takes. The holder of the lease sends, and writes
+//! down results only as long as the lease lasts.
 
 use chrono::{DateTime, TimeDelta};
 use entity_core::db::{self, Row};

@@ -1,6 +1,6 @@
-//! `/feeds/<token>/<name>.<format>`: what the owner of the token may read now, for whoever has the token.
+//! `/feeds/<token>/<name>.<format>`: content that the owner of the token may read now, for the holder of the token.
 //!
-//! It goes through the same dispatcher as `/direct`, on behalf of the owner and only to read. What is unknown,
+//! It goes through the same dispatcher as `/direct`, on behalf of the owner and only to read. A feed that is unknown,
 //! revoked, expired, out of the owner's reach or of an account that is shut looks the same.
 
 use axum::http::header::{CACHE_CONTROL, UPGRADE_INSECURE_REQUESTS};
@@ -240,7 +240,7 @@ fn refuse(app: &App, context: &RequestContext, error: &Error) -> Response {
     }
 }
 
-/// Whoever has the token need not be the owner, and learns nothing of what the owner may do.
+/// Hides the reason of a refusal: the holder of the token need not be the owner, whose permissions are a secret.
 fn hide(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Unauthenticated | ErrorKind::Forbidden | ErrorKind::MethodNotAllowed => {

@@ -49,8 +49,8 @@ fn is_own(path: &str) -> bool {
         && path.chars().all(|it| it.is_ascii_graphic() && it != '\\')
 }
 
-/// Logs in and leads to where one came from, else to the start page. Whoever sent something else than a name with its password is shown the form
-/// again: with the status 200 where the two do not belong together, as clients of this address expect it.
+/// Logs in and leads to where one came from, else to the start page. Wrong credentials show the form again: with the
+/// status 200 where the two do not belong together, as clients of this address expect it.
 ///
 /// # Errors
 /// Fails as [`Login::attempt`](crate::guard::auth::Login::attempt) does, and if the body is no form.

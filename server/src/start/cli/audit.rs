@@ -1,4 +1,4 @@
-//! `lectern audit`: what the audit log tells, while the service may go on.
+//! `lectern audit`: prints rows of the audit log, while the service may go on.
 
 use entity_core::context::Clock as _;
 use entity_core::db::{Db, Row, Sql};
@@ -82,7 +82,7 @@ pub(super) async fn run(config: &Config, wanted: Audit) -> Result<(), Failure> {
     }
 }
 
-/// Whose rows are wanted.
+/// The account whose rows are wanted.
 struct Account {
     id: String,
     /// True if there is such an account. Rows of an account that is gone are still there.

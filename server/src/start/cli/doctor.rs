@@ -1,4 +1,4 @@
-//! `lectern doctor`: what is set, where that comes from, and what is wrong. It changes nothing.
+//! `lectern doctor`: prints the settings, their sources, and the problems. It changes nothing.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `lectern user …` and `lectern demo`: what the operator does with the database itself.
+//! `lectern user …` and `lectern demo`: commands of the operator that write to the database directly.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::pin;

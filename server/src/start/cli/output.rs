@@ -18,7 +18,7 @@ pub(super) const USAGE: u8 = 2;
 /// The replacement of a character that would control a terminal.
 const REPLACED: &str = "\u{fffd}";
 
-/// Whoever reads the standard output, such as `head`, which goes when it has enough.
+/// The reader of the standard output, such as `head`, which closes it when it has enough.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Listener {
     has_gone: bool,

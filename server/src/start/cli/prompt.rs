@@ -33,7 +33,7 @@ async fn ask(question: &str) -> Result<String, Failure> {
     line().await
 }
 
-/// The next line of the input. Whoever interrupts it gets the terminal back as it was.
+/// Reads the next line of the input. An interrupt restores the terminal.
 async fn line() -> Result<String, Failure> {
     let (sender, read) = oneshot::channel();
     // No task of the runtime, which would wait for the line even after an interrupt.

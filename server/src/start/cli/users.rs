@@ -1,4 +1,4 @@
-//! `lectern user list`: who has an account.
+//! `lectern user list`: prints the accounts.
 
 use entity_core::db::{Row, Sql};
 use entity_providers::people::authorizer::ADMIN_SITE;
@@ -103,7 +103,7 @@ impl Account {
     }
 }
 
-/// A line of the table. What is longer than its column moves the rest.
+/// A line of the table. A text that is longer than its column moves the rest.
 fn line([eid, name, kind, state]: [&str; 4]) -> String {
     let line = format!("{eid:24} {name:32} {kind:16} {state}");
     format!("{}\n", output::plain(line.trim_end()))

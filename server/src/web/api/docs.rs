@@ -1,4 +1,4 @@
-//! `/api/openapi.json` and `/api/docs`: what the whole service says of itself.
+//! `/api/openapi.json` and `/api/docs`: the description of the whole service.
 
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
@@ -91,7 +91,7 @@ fn describe(
     described.map(OwnAnswer::Read)
 }
 
-/// The answer to [`TRY`]: what a form without a script can't do by itself, to put values into a path.
+/// The answer to [`TRY`], which puts values into a path: a form without a script can't.
 pub(super) fn lead(call: &OwnCall<'_>) -> Result<OwnAnswer> {
     admit(call)?;
     let name = call

@@ -1,8 +1,8 @@
 //! Compression of data as it is answered, if `compression.data` is on.
 //!
-//! The length of a compressed answer tells of its content: who can make somebody's answer longer, and sees how long it
-//! becomes, could guess a secret in it byte by byte. So pages, which carry tokens of forms, private feeds, whose
-//! addresses are secrets, and answers that say that they are [`Secret`] stay as they are.
+//! The length of a compressed answer tells of its content: an attacker who can add text to somebody's answer, and sees
+//! its length, could guess a secret in it byte by byte (BREACH). So pages, which carry tokens of forms, private feeds,
+//! whose addresses are secrets, and answers that say that they are [`Secret`] stay as they are.
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::{

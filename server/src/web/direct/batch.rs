@@ -155,9 +155,9 @@ fn kept<'k>(
     }
 }
 
-/// Keeps the results of requests that ran on their own. Those that made something have kept what came of it, each
-/// for itself; so nothing is done twice where nothing is kept: because some failed for a while, and are tried
-/// again when the batch is, or because it is too much.
+/// Stores the results of requests that ran on their own. Those that made something have stored their own responses; so
+/// nothing is done twice where the batch's is not stored: because some failed for a while, and are tried again with the
+/// batch, or because it is too large.
 ///
 /// # Errors
 /// There is another result for this key already; the database can't be written.
@@ -220,8 +220,8 @@ impl Part {
         }
     }
 
-    /// Sends it on its own; what it did and how it went is in the audit log as if it had come so. If the batch has
-    /// a key, the request has one that is made of it and of `index`.
+    /// Sends it on its own, with a row in the audit log of its own. If the batch has a key, the request has one that is
+    /// made of it and of `index`.
     async fn send(
         mut self,
         app: &App,

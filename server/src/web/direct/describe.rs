@@ -1,4 +1,4 @@
-//! `/direct` and `/direct/describe`: what is registered, for people and for programs.
+//! `/direct` and `/direct/describe`: the registered types, for people and for programs.
 
 use axum::http::Method;
 use axum::response::Response;

@@ -24,7 +24,7 @@ use crate::web::app::App;
 use crate::web::middleware::headers::Shown;
 use crate::web::request_context::RequestContext;
 
-/// The media types that browsers may show: what can't run code, and what they show without the right to do so.
+/// The media types that browsers may show: those that can't run code, and those that are shown without the right to.
 const SHOWN: [&str; 22] = [
     "application/pdf",
     "audio/aac",

@@ -21,8 +21,8 @@ pub(crate) fn of_format(request: &mut Request, format: Format, registry: &Regist
     request.query.extend(pairs.into_iter().skip(is_long.into()));
 }
 
-/// Returns the address at which a table leaves out the oldest, if not all fits into it: whoever keeps it as a file sees no
-/// other part. What fits is in the order of the list.
+/// Returns the address at which a table leaves out the oldest, if not all fits into it: a reader who keeps it as a file
+/// sees no other part. The rows that fit are in the order of the list.
 pub(super) fn of_table(request: &Request, format: Format, body: &Body, uri: &Uri) -> Option<Uri> {
     let is_cut = matches!(body, Body::Collection(it) if it.is_searched && it.has_more);
     let mut names = request.query.iter().map(|it| it.0.as_str());

@@ -1,12 +1,12 @@
 //! `Idempotency-Key`: a POST that is sent again, because its answer got lost, is answered and not done again.
 //!
-//! The first result is kept in the transaction of what it tells of, for a day unless a setting says otherwise. Failures
-//! are not kept: nothing was done, so that trying again does no harm. Logins and logouts have no keys: their answers are
-//! never kept.
+//! The first response is stored in the transaction of its write, for a day unless a setting says otherwise. Failures
+//! are not stored: nothing was done, so that trying again does no harm. Logins and logouts have no keys: their
+//! responses are never stored.
 //!
-//! Invariant: what was kept is told to nobody who could not send the request now. Where no permission changed since, it
-//! is told as it is. Otherwise the gate is asked as for a new request: whoever may no longer do this is refused; where
-//! the entity is gone or hidden by now, and for a batch, whose reads no gate asks about again, only how it went is told.
+//! Invariant: a stored response is replayed to nobody who could not send the request now. Where no permission changed
+//! since, it is replayed whole. Otherwise the gate decides as for a new request, and may refuse it; where the entity is
+//! gone or hidden by now, and for a batch, whose reads the gate does not check again, only the status is told.
 
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts as RequestParts;

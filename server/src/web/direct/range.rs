@@ -52,7 +52,7 @@ fn one(range: &str, size: u64) -> Option<Wanted> {
     })
 }
 
-/// A number, or none where there is no text. What is larger than any file counts as the largest.
+/// Parses a number, which is none where there is no text. One that is larger than any file counts as the largest.
 #[expect(clippy::option_option, reason = "none is a number that is left out")]
 fn number(text: &str) -> Option<Option<u64>> {
     match text {

@@ -1,6 +1,6 @@
 //! One sentence about what a form did, on the page that its sender is shown next and on no other.
 //!
-//! A cookie carries which sentence it is, and no text: whoever can set cookies here can make a page say nothing else. The
+//! A cookie carries the name of the sentence, and no text: an attacker who can set cookies can't choose the text. The
 //! title in a sentence is that of the entity that the page shows.
 
 use axum::http::header::{CONTENT_TYPE, COOKIE, IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE};

@@ -136,8 +136,8 @@ impl Validators {
     }
 }
 
-/// Returns whether an answer in `format` is the entity and nothing else. Pages hold more (who is logged in, what may be done), so
-/// that the version and the date of the entity say nothing of them: what is written does.
+/// Returns whether an answer in `format` is the entity and nothing else. Pages hold more (who is logged in, what may be
+/// done), so that the version and the date of the entity say nothing of them; a hash of the page does.
 pub(super) fn is_data(format: Format) -> bool {
     format.name != "html"
 }

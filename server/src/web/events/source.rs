@@ -1,4 +1,4 @@
-//! The source of one stream: what happens, read on behalf of its caller for as long as the session lives.
+//! The source of one stream: events, read on behalf of its caller for as long as the session lives.
 
 use std::convert::Infallible;
 use std::sync::Weak;
@@ -24,7 +24,7 @@ use crate::web::app::{App, Inner};
 const BEGIN: &str = "retry: 5000\n\n";
 /// Told where events that the client asks for were removed: it begins anew with what it reads elsewhere.
 const RESET: &str = "event: reset\ndata: {}\n\n";
-/// The number of events that a stream looks back at most. Who missed more begins anew.
+/// The maximum number of events that a stream looks back. A client that missed more begins anew.
 const LOOK_BACK: i64 = 2_000;
 /// The number of events that are read in one step. If there are more, each step takes a place among searches.
 const STEP: i64 = 25;

@@ -1,5 +1,5 @@
-//! Which pages of other origins may read answers: those of the listed origins, as whoever is logged in; and everybody's,
-//! where everybody may read: what strangers are answered, descriptions, and private feeds, whose address is the secret.
+//! CORS: pages of the listed origins may read answers with credentials; pages of every origin may read without: answers
+//! to strangers, descriptions, and private feeds, whose address is the secret.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,

@@ -63,8 +63,8 @@ fn presented(app: &App, headers: &HeaderMap) -> Presented {
     }
 }
 
-/// Refuses a request whose `Authorization` header names no session, or another one than its cookie: whoever sends that
-/// header wants to be somebody.
+/// Refuses a request whose `Authorization` header names no session, or another one than its cookie: a client that sends
+/// that header wants to be authenticated.
 ///
 /// # Errors
 /// It is such a request.

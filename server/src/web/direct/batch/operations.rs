@@ -248,8 +248,8 @@ impl Operations {
         done
     }
 
-    /// Runs them all in one unit of work, which is over when this returns. What the audit log is still to be told
-    /// then is put into `rows`.
+    /// Runs them all in one unit of work, which is over when this returns. The audit rows that remain to be stored then
+    /// are put into `rows`.
     async fn run_together(
         &self,
         app: &App,
@@ -430,7 +430,7 @@ impl Operation {
         }
     }
 
-    /// Returns whether it only reads. What names it later is refused if it was given up, and so nothing is kept for a key.
+    /// Returns whether it only reads. If it was given up, a later one that refers to it fails, and nothing is stored.
     fn is_read(&self) -> bool {
         self.method == Verb::Get.name()
     }
@@ -449,7 +449,7 @@ async fn while_awaited(outer: &RequestContext, sent: impl Future<Output = Respon
 }
 
 /// Checks that somebody waits for the batch: no operation begins after its deadline, or when the client has gone. An
-/// atomic batch is then rolled back. What others have done stays, and is not done again when it is sent with the same key.
+/// atomic batch is then rolled back. Otherwise the earlier operations stay, and are not done again with the same key.
 ///
 /// # Errors
 /// Nobody does.

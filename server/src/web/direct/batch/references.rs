@@ -34,9 +34,9 @@ pub(super) struct References {
 struct Reference {
     /// Its place in the list, which its result is named after.
     index: usize,
-    /// As it was given.
+    /// The address as the client gave it.
     given: String,
-    /// As it is asked.
+    /// The address that is requested.
     address: String,
     form: Vec<(String, String)>,
 }

@@ -93,7 +93,7 @@ impl Outcome {
         }
     }
 
-    /// Returns whether it tells what nothing may store. What a refusal says is no secret.
+    /// Returns whether the answer must not be stored. A refusal holds no secret.
     pub(super) fn is_secret(&self) -> bool {
         super::is_good(self.status) && no_store::is_demanded(&self.headers)
     }

@@ -34,7 +34,7 @@ const OF_PROXIES: [HeaderName; 6] = [
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// Where a request comes from, and how.
+/// The client address of a request, and its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
     /// The other end of the connection, if there is one.
@@ -45,7 +45,7 @@ pub struct Arrived {
     pub is_secure: bool,
 }
 
-/// Where the request with this head comes from.
+/// Finds the client address of the request with this head.
 pub fn find(parts: &Parts, config: &Config) -> Arrived {
     let client = client(parts, config);
     Arrived {
@@ -67,8 +67,8 @@ pub fn is_local(parts: &Parts, config: &Config) -> bool {
     peer(parts).is_some_and(|it| it.is_loopback() && !config.trusts(it)) && !is_forwarded
 }
 
-/// Where answers lead to: `own`, the address of the service; unless nobody set that one and a client on this machine
-/// calls it by another loopback name, for browsers keep a cookie for the name that they were given it under.
+/// Returns the base URL of links in answers: `own`, the address of the service; unless nobody set that one and a client
+/// on this machine calls it by another loopback name, because browsers keep a cookie for that name.
 pub(crate) fn base_url(parts: &Parts, config: &Config, own: &Arc<str>) -> Arc<str> {
     let mut named = parts.headers.get_all(HOST).iter();
     let named = match (named.next(), named.next()) {

@@ -93,13 +93,13 @@ impl Capacity {
         config.admission_scans = Some(self.searches);
     }
 
-    /// No more than so many bytes of memory have room for.
+    /// Limits the capacity to so many bytes of memory.
     pub(crate) fn within_memory(self, bytes: usize) -> Self {
         let [reader, scan] = MEMORY;
         self.within(bytes / reader, bytes / scan)
     }
 
-    /// No more than can be open if the connections may have so many files open.
+    /// Limits the capacity to so many open files of connections.
     pub(crate) fn within_files(self, files: usize) -> Self {
         if self.files() <= files {
             return self;

@@ -22,7 +22,7 @@ pub enum Class {
     Upload,
 }
 
-/// Where logins are sent to.
+/// The paths of logins.
 const LOGINS: [&str; 4] = [
     "/api/login",
     "/direct/session",

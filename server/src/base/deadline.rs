@@ -1,5 +1,5 @@
-//! By when a request must be answered, which is put off while its body comes: that has a time limit of its own, and the
-//! work on it has no more time than that of a request without one.
+//! The deadline of a request, which is put off while its body comes: that has a time limit of its own, and the work on
+//! it has no more time than that of a request without one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -57,7 +57,7 @@ impl Deadline {
         self.set(Some(Instant::now() + length));
     }
 
-    /// When to look at it first.
+    /// Returns the time of the first check.
     pub(crate) fn first(&self) -> Instant {
         match self.moved {
             Some(_) => self.at.min(Instant::now() + LOOK),
@@ -65,7 +65,7 @@ impl Deadline {
         }
     }
 
-    /// When to look at it again; `None` if it is over.
+    /// Returns the time of the next check; `None` if it is over.
     pub(crate) fn again(&self) -> Option<Instant> {
         let moved = self.moved.as_ref()?;
         let at = *moved.lock().unwrap_or_else(PoisonError::into_inner);

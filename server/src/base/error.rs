@@ -21,7 +21,7 @@ use crate::base::telemetry;
 pub struct ErrorContext {
     /// The request's id, to find it in the log.
     pub request_id: RequestId,
-    /// When the request came in.
+    /// The time of the request.
     pub now: DateTime<Utc>,
     /// True if the client asked for RFC 9457.
     pub wants_problem: bool,

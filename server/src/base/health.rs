@@ -58,9 +58,9 @@ struct Known {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// When our own task last had its turn.
+    /// The time of the last turn of our own task.
     turn: Option<Instant>,
-    /// When the database last answered.
+    /// The time of the last answer of the database.
     answer: Option<Instant>,
 }
 

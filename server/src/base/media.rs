@@ -1,4 +1,4 @@
-//! Of what kind the body of a request is: decided here, for everybody who asks.
+//! The media type of the body of a request: decided here, for all callers.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};

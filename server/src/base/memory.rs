@@ -15,7 +15,7 @@ const USUAL: u64 = 512 << 20;
 const LEAST: u64 = 64 << 20;
 /// The memory of which a login may have a place: the hash of its password takes 19 MiB, which are given back a while later.
 const LOGIN: usize = 192 << 20;
-/// Where control groups are, of their first version and of their second, and what their limits are called.
+/// The paths of control groups, of their first version and of their second, and the names of their limits.
 const GROUPS: [(&str, &str); 2] = [
     ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
     ("/sys/fs/cgroup", "memory.max"),

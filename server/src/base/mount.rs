@@ -2,13 +2,13 @@
 
 use entity_providers::courses::content::open;
 
-/// Where private feeds are.
+/// The path of private feeds.
 pub(crate) const FEEDS: &str = "/feeds";
-/// Where the portal is.
+/// The path of the portal.
 pub(crate) const PORTAL: &str = "/portal";
-/// Where the addresses of users are.
+/// The prefix of the addresses of users.
 pub(crate) const USERS: &str = "/access/user";
-/// Where the addresses of files are.
+/// The prefix of the addresses of files.
 pub(crate) const FILES: &str = open::MOUNT;
 
 /// A part of the addresses.

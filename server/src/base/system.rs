@@ -24,7 +24,7 @@ struct Steady {
     /// A pair of what both clocks told, from which it is reckoned.
     wall: DateTime<Utc>,
     at: Instant,
-    /// Since when the machine's clock tells something else.
+    /// The time since which the machine's clock tells something else.
     doubted: Option<Instant>,
 }
 

@@ -51,7 +51,7 @@ pub fn start(config: &Config) {
     drop(started);
 }
 
-/// Where log lines go.
+/// The destination of log lines.
 #[derive(Clone, Copy, Debug)]
 struct Surroundings {
     /// True if a person reads them as they come.

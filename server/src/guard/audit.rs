@@ -30,15 +30,15 @@ pub use store::AuditStore;
 use strangers::Strangers;
 use writer::Writer;
 
-/// Most bytes of a method's name that are stored.
+/// The maximum number of bytes of a method's name that are stored.
 const METHOD: usize = 32;
 
 /// The limits of the log.
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// Most rows that wait to be stored.
+    /// The maximum number of rows that wait to be stored.
     pub queue: usize,
-    /// Most rows that are stored at once.
+    /// The maximum number of rows that are stored at once.
     pub batch: usize,
     /// The time for which a request waits for room in the queue before it is refused.
     pub wait: Duration,
@@ -46,14 +46,14 @@ pub struct AuditOptions {
     pub is_required: bool,
     /// The number of requests in vain of strangers in one network that get a row each in a minute.
     pub strangers: usize,
-    /// Where addresses of the service begin, such as `/direct/site`: requests that are counted are told apart by them.
+    /// The prefixes of addresses of the service, such as `/direct/site`, by which requests are aggregated.
     pub places: Vec<String>,
 }
 
 /// A row of the log about one request, or about several that are alike.
 #[derive(Clone, Debug)]
 pub struct AuditRow {
-    /// When the request came in.
+    /// The time of the request.
     pub time: DateTime<Utc>,
     /// The sender, and the origin of the request.
     pub origin: Origin,

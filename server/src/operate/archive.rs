@@ -35,7 +35,7 @@ struct Manifest {
     archive: String,
     /// The site.
     site: String,
-    /// When the archive was made, ISO 8601.
+    /// The time at which the archive was made, ISO 8601.
     created: String,
     /// The types by their prefix.
     types: BTreeMap<String, ArchivedType>,
@@ -56,7 +56,7 @@ struct ArchivedType {
     tables: BTreeMap<String, u64>,
 }
 
-/// Somebody whom rows name.
+/// A person whom rows name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Person {

@@ -1,4 +1,4 @@
-//! Where the bytes of files are stored, as the configuration says.
+//! The store of the bytes of files, as the configuration says.
 
 pub mod copy;
 mod disk;

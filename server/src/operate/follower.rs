@@ -30,9 +30,9 @@ use crate::operate::node::{Inner, Node};
 const LOOK: Duration = Duration::from_secs(5);
 /// The time for which it rests at least: events come to people soon, and a write of many is hardly more than one of few.
 const REST: Duration = Duration::from_secs(1);
-/// Most people who are told in one transaction.
+/// The maximum number of people who are notified in one transaction.
 const PEOPLE: usize = 500;
-/// Most events that are read at once.
+/// The maximum number of events that are read at once.
 pub(crate) const EVENTS: usize = 100;
 
 /// A consumer of the events in the outbox.

@@ -15,11 +15,11 @@ pub(crate) const TABLE: &str = "idempotency_key";
 pub(crate) struct Bounds {
     /// The time for which a result is kept.
     pub(crate) keeps: Duration,
-    /// Most results of one account; a further one takes the place of the oldest.
+    /// The maximum number of results of one account; a further one takes the place of the oldest.
     pub(crate) keys: usize,
 }
 
-/// Most results that one step of a sweep removes, so that it never keeps writers waiting.
+/// The maximum number of results that one step of a sweep removes, so that it never keeps writers waiting.
 pub(crate) const SWEEP: u64 = 500;
 
 /// Removes some of what no longer counts at `now`, and of what is more than `most` bytes altogether; answers how many
@@ -42,7 +42,7 @@ pub(crate) async fn sweep(cx: &Context, now: DateTime<Utc>, most: usize) -> Resu
     Ok(cx.db()?.execute(&statement).await?.rows_affected())
 }
 
-/// When the newest result was made that has no room if the results behind it take `most` bytes.
+/// Returns the time of the newest result that has no room if the results behind it take `most` bytes.
 async fn oldest_that_fits(cx: &Context, most: usize) -> Result<Option<i64>> {
     let sql = format!(
         "SELECT MAX(created) AS created FROM

@@ -94,7 +94,7 @@ struct Log {
     table: &'static str,
     /// The time for which rows are kept.
     keeps: Duration,
-    /// Most rows that are kept.
+    /// The maximum number of rows that are kept.
     most: usize,
     /// The first row that is kept, unless there are twice as many rows as are kept at most.
     end: Option<i64>,

@@ -31,9 +31,9 @@ pub use backup::{backup, may_restore, restore};
 pub struct Storage {
     /// The content, with the outbox and the audit rows of writes.
     pub content: Db,
-    /// Where the audit rows of reads go.
+    /// The store of the audit rows of reads.
     pub audit_of_reads: AuditStore,
-    /// Where the audit rows of writes go, in the transactions of the content.
+    /// The store of the audit rows of writes, in the transactions of the content.
     pub audit_of_writes: AuditStore,
 }
 

@@ -37,7 +37,7 @@ const SESSION: &str = "session";
 const TOKEN: &str = "csrfToken";
 /// HTTP Basic, where it was switched on.
 const BASIC: &str = "basic";
-/// Where the shapes of data are in the document.
+/// The path of the shapes of data in the document.
 const SCHEMAS: &str = "/components/schemas";
 /// The version of OpenAPI that is written.
 const VERSION: &str = "3.1.0";

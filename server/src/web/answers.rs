@@ -54,7 +54,7 @@ struct Budget {
 }
 
 impl AnswerMemory {
-    /// Of this many bytes for answers that are sent, and as many for those that wait.
+    /// Makes a budget of this many bytes for answers that are sent, and as many for those that wait.
     pub(crate) fn new(bytes: usize) -> Self {
         let small = bytes / 4;
         Self {

@@ -18,8 +18,8 @@ use entity_core::{Result, Version};
 use crate::web::coding::{self, Coded, GZIP};
 use crate::web::direct::validators::{Validators, digest};
 
-/// Stands for the name of whoever is logged in. No name or text of ours has these characters, and none is a letter, of which
-/// a page would make the mark of that person.
+/// A placeholder for the name of the user who is logged in. No name or text of ours has these characters, and none is a
+/// letter, of which a page would make the initials of the user.
 const USER: &str = "\u{e000}\u{e001}";
 /// Stands for the token.
 const TOKEN: &str = "\u{e002}\u{e003}";
@@ -28,7 +28,7 @@ const TOKEN: &str = "\u{e002}\u{e003}";
 #[derive(Debug, Default)]
 pub(crate) struct Descriptions(Mutex<HashMap<Key, Arc<Description>>>);
 
-/// Which description is meant. No part of it is as a client sent it.
+/// The key of a description. No part of it is as a client sent it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     path: String,

@@ -8,9 +8,9 @@
 pub(super) struct Hop {
     /// The sender: `for`, not parsed.
     pub(super) address: Option<String>,
-    /// Over what: `proto`.
+    /// The protocol: `proto`.
     pub(super) protocol: Option<String>,
-    /// To which host: `host`.
+    /// The host: `host`.
     pub(super) host: Option<String>,
 }
 

@@ -114,7 +114,7 @@ impl Limiter {
         self.lock().repeated
     }
 
-    /// Which places have not written lines since this was last asked, and how many. Causes of which nothing was heard
+    /// Returns the places that left out lines since the last call, with the numbers. Causes that did not occur
     /// meanwhile are forgotten.
     pub(super) fn take(&self) -> Vec<(String, u64)> {
         let mut seen = self.lock();
@@ -147,7 +147,7 @@ impl Seen {
     }
 }
 
-/// Where a line comes from.
+/// Returns the place that a line comes from.
 fn source_of(metadata: &Metadata<'_>, cause: u64) -> String {
     let file = metadata.file().unwrap_or_else(|| metadata.target());
     let line = metadata.line().unwrap_or_default();

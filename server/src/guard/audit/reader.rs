@@ -40,7 +40,7 @@ pub(crate) struct Told {
     sequence: i64,
     #[serde(skip)]
     milliseconds: i64,
-    /// When it came in, as ISO 8601 writes it.
+    /// The time of the request, as ISO 8601 writes it.
     pub(crate) time: String,
     pub(crate) request_id: String,
     pub(crate) user_id: Option<String>,
@@ -52,7 +52,7 @@ pub(crate) struct Told {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) status: i64,
-    /// For how many requests it stands.
+    /// The number of requests that it stands for.
     pub(crate) times: i64,
 }
 

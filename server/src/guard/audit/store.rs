@@ -1,4 +1,4 @@
-//! Where audit rows are stored.
+//! The store of audit rows.
 
 use std::fmt::Write as _;
 

@@ -19,11 +19,11 @@ use crate::base::network::network;
 
 /// The time for which requests are counted before the counts are stored.
 const WINDOW: Duration = Duration::from_mins(1);
-/// Most networks, and most kinds of requests, that are told apart in this time.
+/// The maximum number of networks, and of kinds of requests, that are told apart in this time.
 const TOLD_APART: usize = 4096;
 /// The methods that are told apart.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/// Where networks are counted for which there is no place.
+/// The address under which all further networks are counted.
 const ANYWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// Counts requests that strangers sent in vain.
@@ -33,7 +33,7 @@ pub(super) struct Strangers {
     free: usize,
     /// The places of the service, the longest first.
     places: Vec<String>,
-    /// When the first request came that counts, since the counts were last stored.
+    /// The time of the first request that counts, since the counts were last stored.
     since: Option<Instant>,
     networks: HashMap<IpAddr, usize>,
     counts: HashMap<Kind, Count>,
@@ -44,7 +44,7 @@ pub(super) struct Strangers {
 struct Kind {
     network: IpAddr,
     method: &'static str,
-    /// Which of the places, if it is one.
+    /// The index of the place, if it is one.
     place: Option<usize>,
     status: u16,
 }

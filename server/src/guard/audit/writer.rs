@@ -39,7 +39,7 @@ pub(super) struct Writer {
     health: Health,
     rows: Vec<AuditRow>,
     waiting: Vec<oneshot::Sender<()>>,
-    /// When the last row came in.
+    /// The time at which the last row came in.
     last: DateTime<Utc>,
 }
 

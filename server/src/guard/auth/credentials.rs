@@ -56,9 +56,9 @@ impl Shape {
 /// The names of the two fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
-    /// Of the user's name.
+    /// The field of the user's name.
     pub username: &'static str,
-    /// Of the password.
+    /// The field of the password.
     pub password: &'static str,
 }
 

@@ -147,10 +147,10 @@ impl Authenticator for PasswordCheck {
     }
 }
 
-/// Believes what a proxy at one of these addresses says.
+/// Trusts the user that a proxy at one of these addresses names in a header.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedHeader {
-    /// The addresses. Nobody else is believed.
+    /// The addresses of the trusted proxies.
     pub proxies: Vec<Network>,
 }
 

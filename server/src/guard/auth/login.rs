@@ -39,7 +39,7 @@ const NAME_LETTERS: usize = 100;
 /// The parts of a [`Login`].
 #[derive(Clone)]
 pub struct LoginParts {
-    /// Where units of work run.
+    /// Runs units of work.
     pub dispatcher: Dispatcher,
     /// The accounts.
     pub directory: Arc<dyn Directory>,
@@ -63,7 +63,7 @@ pub struct Login {
     noted: Cache<(String, IpAddr, &'static str), ()>,
 }
 
-/// Somebody who has just logged in.
+/// A user who has just logged in.
 #[derive(Clone, Debug)]
 pub struct LoggedIn {
     /// The credential. Only the answer to the login carries it.
@@ -288,7 +288,7 @@ impl Login {
             .await
     }
 
-    /// In a unit of work of its own, which stays although the request fails.
+    /// Records the failure in a unit of work of its own, which is committed although the request fails.
     async fn tell_failure(&self, failure: Failure, origin: &Origin) -> Result<()> {
         let throttle = self.parts.throttle;
         self.parts
@@ -361,7 +361,7 @@ impl Login {
 /// A unit of work that records one failure.
 #[derive(Clone)]
 struct Failure {
-    /// For whom it counts.
+    /// The subjects for which it counts.
     counted: Vec<Subject>,
     /// The id of the account that was tried, if there is one.
     target: Option<String>,
@@ -469,7 +469,7 @@ impl fmt::Debug for LoginParts {
     }
 }
 
-/// On whose behalf what follows the login runs.
+/// The caller of the requests that follow the login.
 impl From<&LoggedIn> for Caller {
     fn from(logged_in: &LoggedIn) -> Self {
         logged_in.session.caller()

@@ -17,7 +17,7 @@ pub(crate) fn login_example() -> Value {
     credentials_example(http::NAMES)
 }
 
-/// Somebody's user name and password.
+/// An example of a user name and a password.
 pub(crate) fn credentials_example(names: Names) -> Value {
     json!({ (names.username): "maria", (names.password): "correct horse battery staple" })
 }

@@ -249,7 +249,7 @@ pub struct Model {
     pub subject: String,
     /// The number of failures that count.
     pub failures: i64,
-    /// When the last one was or, where they fade, since when so many count. In milliseconds since 1970.
+    /// The time of the last one or, where they fade, the time since which so many count. In milliseconds since 1970.
     pub last_failure: i64,
 }
 

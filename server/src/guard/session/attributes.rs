@@ -20,7 +20,7 @@ pub struct Attributes {
     contexts: BTreeMap<String, Named>,
 }
 
-/// Which part of a session an attribute belongs to.
+/// The part of a session that an attribute belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Area {
     /// The session itself.

@@ -64,7 +64,7 @@ pub struct Sessions {
     options: SessionOptions,
     store: SqlSessions,
     clock: Arc<dyn Clock>,
-    /// When this was made, by both clocks: time never goes slower than the monotonic one since then.
+    /// The time at which this was made, by both clocks: time never goes slower than the monotonic one since then.
     start: (DateTime<Utc>, Instant),
     believed: Cache<IdHash, Arc<Session>>,
     suspected: Cache<IdHash, ()>,
@@ -72,7 +72,7 @@ pub struct Sessions {
     touches: mpsc::Sender<Touch>,
 }
 
-/// When a session was last used, in milliseconds since 1970, and what the store knows of it.
+/// The time of the last use of a session, in milliseconds since 1970, and the one that the store has.
 struct Use {
     last: AtomicI64,
     written: AtomicI64,
@@ -154,7 +154,7 @@ impl Sessions {
         Ok(found.and_then(|it| self.living(Arc::new(it))))
     }
 
-    /// When `session` was last used.
+    /// Returns the time of the last use of `session`.
     pub fn last_accessed(&self, session: &Session) -> DateTime<Utc> {
         self.uses
             .get(&session.id)

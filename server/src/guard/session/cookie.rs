@@ -1,8 +1,8 @@
 //! The session cookie: read strictly from every `Cookie` header, written and cleared with the same attributes.
 //!
-//! A general cookie jar keeps one of several cookies with the same name and does not say so. Somebody who can
-//! set a cookie for a parent domain could then slip a session of their own to a user; here such a request
-//! simply has no session.
+//! A general cookie jar keeps one of several cookies with the same name and does not say so. An attacker who can set a
+//! cookie for a parent domain could then fix the session of a user (session fixation); here such a request simply has
+//! no session.
 
 use std::fmt;
 
@@ -108,7 +108,7 @@ impl CookieOptions {
         self
     }
 
-    /// Which requests from other sites carry the cookie.
+    /// Sets the requests from other sites that carry the cookie.
     #[must_use]
     pub fn same_site(mut self, same_site: SameSite) -> Self {
         self.same_site = same_site;

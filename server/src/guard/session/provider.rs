@@ -178,7 +178,7 @@ impl Provider for SessionProvider {
 }
 
 impl Read for SessionProvider {
-    /// By the public name, or by the id itself, which only its owner knows.
+    /// Reads a session by its public name, or by the id itself, which only its owner knows.
     async fn read(cx: &Context, id: &str) -> Result<Option<SessionEntity>> {
         cx.user_id()?;
         let sessions = cx.service::<Sessions>()?;

@@ -76,12 +76,12 @@ impl Session {
         &self.display_name
     }
 
-    /// When it began.
+    /// Returns the time at which it began.
     pub fn created(&self) -> DateTime<Utc> {
         self.created
     }
 
-    /// When it was last used, as the table has it.
+    /// Returns the time of its last use, as the table has it.
     pub fn last_accessed(&self) -> DateTime<Utc> {
         self.last_accessed
     }
@@ -96,7 +96,7 @@ impl Session {
         &self.csrf_token
     }
 
-    /// Where the login came from.
+    /// Returns the address that the login came from.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -106,7 +106,7 @@ impl Session {
         &self.attributes
     }
 
-    /// On whose behalf its requests run.
+    /// Returns the caller of its requests.
     pub fn caller(&self) -> Caller {
         Caller {
             user: Some(Arc::clone(&self.user)),

@@ -18,12 +18,12 @@ use super::table::{Column, Entity};
 /// The most rows that one sweep of the janitor removes, so that it never keeps writers waiting.
 const SWEEP: u64 = 500;
 
-/// When a session was last used.
+/// The last use of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// Which one.
+    /// The id of the session.
     pub id: IdHash,
-    /// When.
+    /// The time of the use.
     pub at: DateTime<Utc>,
 }
 
@@ -76,7 +76,7 @@ impl SqlSessions {
             .transpose()
     }
 
-    /// Keeps a new session. Of its user's, only the `cap` newest stay; those that ended are answered.
+    /// Stores a new session. Of its user's, only the `cap` newest stay; those that ended are returned.
     pub async fn create(&self, cx: &Context, session: &Session, cap: u64) -> Result<Vec<IdHash>> {
         let user = session.user().id.as_str();
         Entity::insert(session.to_row()?.into_active_model())

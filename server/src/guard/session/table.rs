@@ -17,16 +17,16 @@ pub struct Model {
     pub user_eid: String,
     /// The name by which people call the user.
     pub display_name: String,
-    /// When it began, in milliseconds since 1970.
+    /// The time at which it began, in milliseconds since 1970.
     pub created: i64,
-    /// When it was last used, in milliseconds since 1970; up to a thirtieth of the timeout late.
+    /// The time of its last use, in milliseconds since 1970; up to a thirtieth of the timeout late.
     pub last_accessed: i64,
     /// The time for which it may go unused, in seconds.
     pub max_inactive: i64,
     /// The token against forged requests. It is kept as it is, because it must be told again to whoever has
     /// the session; without the session it opens nothing.
     pub csrf_token: String,
-    /// Where the login came from.
+    /// The address that the login came from.
     pub address: String,
     /// Named attributes of the session and of its sub-sessions, JSON.
     pub attributes: String,

@@ -21,7 +21,7 @@ use crate::operate::node::Node;
 
 /// The number of accounts that are asked for at once.
 const PEOPLE: usize = 500;
-/// When a client may try again that finds others being written, in seconds.
+/// The `Retry-After` of a client that finds others being written, in seconds.
 const RETRY_AFTER: u32 = 30;
 
 /// Writes the archive of `site` to `file`. `tell` is called with what is done.

@@ -1,4 +1,4 @@
-//! Taking archives in.
+//! Import of archives.
 //!
 //! Rows keep their ids. They are written some at a time, each time with how far the import has come, so that an import
 //! that was cut off goes on where it stopped, and one that is complete does nothing again. Until the end nobody but its

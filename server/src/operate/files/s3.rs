@@ -40,13 +40,13 @@ const NEW: &str = "new";
 const OWNER: &str = "database";
 /// The least number of bytes of a part, as the protocol has it; a file with no more is sent at once.
 const PART: u64 = 5 << 20;
-/// Most parts of a file, well below what the protocol allows.
+/// The maximum number of parts of a file, well below the limit of the protocol.
 const MOST_PARTS: u64 = 9_000;
 /// The number of parts that are in memory at once, of all files.
 const AT_ONCE: usize = 4;
 /// The number of bytes that are written to the disk at once.
 const PIECE: usize = 128 << 10;
-/// Most bytes of a note of ours.
+/// The maximum number of bytes of a note of ours.
 const NOTE: u64 = 8 << 10;
 
 /// The time that the other side may take to accept a connection, and how long it may be silent.
@@ -63,7 +63,7 @@ pub struct S3Store(Arc<Inner>);
 struct Inner {
     client: AmazonS3,
     prefix: Path,
-    /// Where files are that come; `None`: where the system has temporary files.
+    /// The folder for files that come; `None` for that of the system's temporary files.
     folder: Option<PathBuf>,
     parts: Semaphore,
     /// The address of the store, as it may be shown.

@@ -19,7 +19,7 @@ const GRACE: TimeDelta = TimeDelta::hours(1);
 const LOOSE: TimeDelta = TimeDelta::days(1);
 /// The time for which what was begun stays without a further byte.
 const UNFINISHED: Duration = Duration::from_hours(1);
-/// Most files that are looked at in one step, and most that are removed in one transaction.
+/// The maximum number of files that are looked at in one step, and of those that are removed in one transaction.
 const LOOK: u32 = 500;
 const REMOVE: u32 = 50;
 

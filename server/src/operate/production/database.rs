@@ -11,7 +11,7 @@ use super::Findings;
 use crate::base::config::Problem;
 use crate::guard::auth::password::is_hash_of;
 
-/// Most super users whose passwords are tried: each takes about half a second of a core.
+/// The maximum number of super users whose passwords are tried: each takes about half a second of a core.
 const MOST_TRIED: u64 = 4;
 
 /// Settings of PostgreSQL without which a commit is no promise.

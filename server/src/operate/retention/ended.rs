@@ -9,7 +9,7 @@ use crate::base::telemetry;
 use crate::operate::background::{PAUSE, origin, write};
 use crate::operate::node::Node;
 
-/// Most quizzes that are collected in one sweep: the rest of the housekeeping waits for them.
+/// The maximum number of quizzes that are collected in one sweep: the rest of the housekeeping waits for them.
 const QUIZZES: usize = 200;
 
 /// Collects at some of the quizzes what has ended by `now`. A quiz that fails is told in the log, and tried again.

@@ -13,7 +13,7 @@ use entity_providers::storage::db::{self, offline};
 
 use super::{AUDIT, Storage, sqlite_file, url_of, with_ending};
 
-/// Where a backup keeps the audit rows of reads.
+/// The table in which a backup keeps the audit rows of reads.
 const READS: &str = "audit_of_reads";
 
 /// Writes a backup of the databases at `url` to `file`, which is replaced if `is_forced`. `tell` is called now and then

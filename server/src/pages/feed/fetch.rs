@@ -32,8 +32,8 @@ use crate::{
 /// The interval at which the last use of a feed is written: not every reading is worth a write.
 pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
 
-/// For how many minutes a reader, and nobody between, may keep what it read: as long as what was revoked may be
-/// shown again to whoever had it before.
+/// The number of minutes for which a reader, and no shared cache, may keep an answer: for that time a revoked feed may
+/// be shown again to its former reader.
 const KEPT_MINUTES: u32 = 5;
 
 /// The format of what people are shown who open the address in a browser.
@@ -44,7 +44,7 @@ const GONE: &str = "this feed was revoked, was replaced or has ended: its owner 
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
-/// On whose behalf a request without a session was answered, for the audit log.
+/// The caller on whose behalf a request without a session was answered, for the audit log.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadAs(pub(crate) Caller);
 

@@ -14,7 +14,7 @@ use crate::{guard::admission::rate::MAX_PARTS, web::direct::batch::HEADERS};
 
 /// The group of the batches.
 const TAG: &str = "batch";
-/// Where they are.
+/// The path of batches.
 const PATH: &str = "/direct/batch";
 
 impl Builder<'_> {
@@ -131,7 +131,7 @@ fn numbered() -> Schema {
     })
 }
 
-/// Such pairs as a form.
+/// The schema of such pairs as a form.
 fn fields() -> (String, Content) {
     let content = Content {
         schema: Some(numbered()),

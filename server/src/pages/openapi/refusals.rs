@@ -12,7 +12,7 @@ use crate::base::accept::PROBLEM_JSON;
 use crate::base::config::Config;
 use crate::base::error::{Rfc9457, status};
 
-/// Where an operation is: errors of `/direct` are told in the format that was asked for.
+/// The mount of an operation: errors of `/direct` are told in the format that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mount {
     /// Below `/api`.

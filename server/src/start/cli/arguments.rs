@@ -74,7 +74,7 @@ pub(super) struct Arguments {
     pub(super) demo: Demo,
 }
 
-/// Where settings are.
+/// The sources of settings.
 #[derive(Args, Debug)]
 pub(super) struct Settings {
     /// A TOML file with settings.
@@ -192,7 +192,7 @@ pub(super) enum Command {
     NewType(NewType),
 }
 
-/// Which rows of the audit log are printed, and how.
+/// The filter and the format of rows of the audit log.
 #[derive(Args, Debug)]
 pub(super) struct Audit {
     /// Only requests of this account: what the user types to log in, or the internal id.

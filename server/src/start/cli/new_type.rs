@@ -66,11 +66,11 @@ pub(super) fn run(wanted: &NewType) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the crates of the service are.
+/// The location of the crates of the service.
 enum Source {
-    /// In a folder.
+    /// A folder.
     Path(PathBuf),
-    /// In a git repository.
+    /// A git repository.
     Git(String),
 }
 

@@ -15,7 +15,7 @@ const PAGE: usize = 500;
 /// An account, as it is printed.
 #[derive(Debug, Serialize)]
 struct Account {
-    /// By which accounts are in order.
+    /// The key by which accounts are sorted.
     #[serde(skip)]
     key: String,
     id: String,

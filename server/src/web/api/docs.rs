@@ -14,9 +14,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{OwnAnswer, OwnCall};
 
-/// Where the description is as a document.
+/// The path of the description as a document.
 pub(super) const DOCUMENT_PATH: &str = "/api/openapi.json";
-/// Where it is as a page.
+/// The path of it as a page.
 pub(super) const PAGE_PATH: &str = "/api/docs";
 /// The parameter that names the operation to try.
 const OPERATION: &str = "operation";

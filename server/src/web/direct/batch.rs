@@ -42,7 +42,7 @@ const WORD: &str = "batch";
 const FORMATS: [&str; 2] = ["json", "xml"];
 /// The parameter that lists the addresses.
 const REFERENCES: &str = "_refs";
-/// Most bytes of an answer that is kept for its `Idempotency-Key`.
+/// The maximum number of bytes of an answer that is stored for its `Idempotency-Key`.
 const MAX_KEPT: usize = 1 << 20;
 
 /// One request of a batch, ready to be sent.
@@ -51,7 +51,7 @@ struct Part {
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
-    /// Most bytes of a list in its answer.
+    /// The maximum number of bytes of a list in its answer.
     answer_bytes: Option<usize>,
 }
 

@@ -28,9 +28,9 @@ use crate::web::middleware::audit::Audited;
 use crate::web::request_body::RequestBody;
 use crate::web::request_context::RequestContext;
 
-/// Most characters of a key.
+/// The maximum number of characters of a key.
 const MAX_KEY: usize = 255;
-/// Most bytes of an answer that are kept. Of a longer one, only the head is.
+/// The maximum number of bytes of a body that is stored. Of a longer answer, only the head is.
 const MAX_BODY: usize = 64 * 1024;
 
 /// The bytes of a row beside the head and the body, about: the hashes, the user, the entries of indexes.
@@ -71,7 +71,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// The key of a request that makes something, if it has one. Nobody's requests have none: whose would it be?
+    /// Reads the key of a request that makes something, if it has one. Anonymous requests have none.
     ///
     /// # Errors
     /// The header is given twice, empty, or too long.
@@ -172,7 +172,7 @@ impl Key {
         }))
     }
 
-    /// Keeps `response` in the unit of work of `cx`. Of one that must not be stored, only the head is kept.
+    /// Stores `response` in the unit of work of `cx`. Of one that must not be stored, only the head is.
     ///
     /// # Errors
     /// There is another answer to this key already; the database can't be written.
@@ -407,7 +407,7 @@ impl Kept {
     }
 }
 
-/// The headers that are kept. Where the body was too long to be kept, nothing says what kind it was of.
+/// Writes the headers that are stored. Where the body was too long to be stored, those about it are left out.
 fn write_headers(headers: &HeaderMap, has_type: bool) -> Result<String> {
     let kept: Vec<(&str, &str)> = headers
         .iter()

@@ -18,7 +18,7 @@ use crate::web::answers::Streamed;
 use crate::web::app::App;
 use crate::web::request_context::RequestContext;
 
-/// When a client may try again that finds others being sent, in seconds.
+/// The `Retry-After` of a client that finds others being sent, in seconds.
 const RETRY_AFTER: u32 = 10;
 
 /// An answer of which the first piece is made.

@@ -61,7 +61,7 @@ struct Receiver<'a> {
     /// The request without its body.
     request: Request,
     reception: Reception,
-    /// Most bytes that the request may have.
+    /// The maximum number of bytes of the request.
     most: u64,
     /// The number of bytes that it announces.
     announced: Option<u64>,

@@ -150,7 +150,7 @@ pub(crate) fn digest(bytes: &[u8]) -> Version {
     Version(hasher.finish())
 }
 
-/// In whole seconds, as HTTP has them; `None` before 1970.
+/// Formats an instant as HTTP does, in whole seconds; `None` before 1970.
 pub(crate) fn to_http_date(instant: DateTime<Utc>) -> Option<String> {
     let seconds = u64::try_from(instant.timestamp()).ok()?;
     let since = std::time::Duration::from_secs(seconds);

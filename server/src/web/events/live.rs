@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use entity_core::{Error, Result};
 
-/// When a client may try again that finds all places taken, in seconds.
+/// The `Retry-After` of a client that finds all places taken, in seconds.
 const RETRY_AFTER: u32 = 30;
 
 /// The streams that are open. Clones share them.

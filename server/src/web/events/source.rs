@@ -22,7 +22,7 @@ use crate::web::app::{App, Inner};
 
 /// The time for which a client waits before it comes back.
 const BEGIN: &str = "retry: 5000\n\n";
-/// Told where events that the client asks for were removed: it begins anew with what it reads elsewhere.
+/// The message to a client whose last event was removed: it begins anew, after it has read the present state.
 const RESET: &str = "event: reset\ndata: {}\n\n";
 /// The maximum number of events that a stream looks back. A client that missed more begins anew.
 const LOOK_BACK: i64 = 2_000;

@@ -82,8 +82,8 @@ pub fn add(response: &mut Response, is_secure: bool) {
     }
 }
 
-/// Most lines of a head. The date and up to three lines of the connection come on top, so that there are no more than
-/// 40: clients and proxies refuse answers with many.
+/// The maximum number of lines of a head. The date and up to three lines of the connection come on top, so that there
+/// are no more than 40: clients and proxies refuse answers with many.
 const MOST_LINES: usize = 36;
 /// Longest list that lines of one name are joined to, in bytes.
 const LONGEST_LIST: usize = 4096;

@@ -219,12 +219,12 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// Named by what the request called it.
+    /// Adds the id that the request gave the operation.
     pub(super) fn with_id(self, id: Option<&'a str>) -> Self {
         Self { id, ..self }
     }
 
-    /// Named by the reference that was given.
+    /// Adds the reference that was given.
     pub(super) fn with_reference(self, reference: &'a str) -> Self {
         Self {
             reference: Some(reference),

@@ -18,12 +18,11 @@ use super::underway::Counted;
 use super::{Receiver, Source, keep, too_large};
 use crate::guard::csrf;
 
-/// Most bytes that are handed to the parser at once.
+/// The maximum number of bytes that are handed to the parser at once.
 const PIECE: usize = 16 << 10;
-/// Most bytes that may come before the parser makes something of them: the boundary, the head of a part, and what came
-/// with these.
+/// The maximum number of bytes that the parser may buffer: the boundary, the head of a part, and the rest of the piece.
 const HEAD: usize = 3 * PIECE;
-/// Most fields besides files.
+/// The maximum number of fields besides files.
 const FIELDS: usize = 1_000;
 
 /// Reads the form whose parts `boundary` separates: its fields, as far as they come, and its files. If the session demands
@@ -207,7 +206,7 @@ impl Reading {
         receiver.app.dispatcher.shared().blobs()?.begin().await
     }
 
-    /// Most bytes that the files may have: asked before the first of them is read.
+    /// Returns the maximum number of bytes of the files, before the first of them is read.
     async fn most(&mut self, receiver: &Receiver<'_>) -> Result<u64> {
         if let Some((room, _)) = &self.room {
             return Ok(receiver.most(room));

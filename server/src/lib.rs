@@ -10,7 +10,7 @@
 //!
 //! A service with further entity types is a binary of its own that links their crates and calls [`run`].
 
-/// The base, which knows nothing of who sends a request: settings, clocks, logs, metrics, sockets, errors as HTTP.
+/// The base, which does not depend on callers: settings, clocks, logs, metrics, sockets, errors as HTTP.
 pub mod base {
     pub(crate) mod accept;
     pub mod address;

@@ -1,7 +1,7 @@
-//! Finds out where a request comes from, whether it came over TLS, and for which host.
+//! Finds the client address of a request, its protocol, and its host, by the headers of trusted proxies.
 //!
-//! Headers of proxies are believed only when the peer is one of ours, and then only what our outermost proxy
-//! saw: each list is read from its end, and what stands before the first stranger is the stranger's word.
+//! Headers of proxies are believed only when the peer is one of ours, and then only the entries of our proxies: each
+//! list is read from its end, and entries before the first stranger's may be forged.
 
 mod forwarded;
 
@@ -55,7 +55,7 @@ pub fn find(parts: &Parts, config: &Config) -> Arrived {
     }
 }
 
-/// The host that the client named to our outermost proxy, if that tells.
+/// The host that the client named to our outermost proxy, if the proxy forwards it.
 pub fn host(parts: &Parts, config: &Config) -> Option<String> {
     client(parts, config).host
 }
@@ -137,7 +137,7 @@ fn by_x_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> C
     client
 }
 
-/// The same where each hop tells all that it saw in one place.
+/// The same by `Forwarded`, where each hop has one element.
 fn by_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> Client {
     for hop in forwarded::hops(&list(headers, &FORWARDED)) {
         if let Some(protocol) = &hop.protocol {

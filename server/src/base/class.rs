@@ -1,4 +1,4 @@
-//! Classes of requests by the work that they ask for, as far as their head tells.
+//! Classes of requests by the work that they cause, as far as their head tells.
 
 use http::Method;
 use http::request::Parts;
@@ -8,15 +8,15 @@ use crate::base::mount;
 /// A kind of work. Each has places and a queue of its own, so that one kind never keeps another waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Reads what is found by a key or an index.
+    /// Reads that find their rows by a key or an index.
     Read,
-    /// Reads what may have to look at much: searches, filters, batches, private feeds.
+    /// Reads that may look at many rows: searches, filters, batches, private feeds.
     Scan,
     /// May change something.
     Write,
-    /// Logs somebody in.
+    /// Logins.
     Login,
-    /// Reads more for its answer than others may: no head tells that.
+    /// Reads with large answers, which no head tells.
     Large,
     /// Sends files: so as long as these come, and writes then.
     Upload,
@@ -68,7 +68,7 @@ impl Class {
     }
 }
 
-/// The names of parameters at which much may have to be looked at: words, counts, and days of what recurs.
+/// The parameters of queries that may look at many rows: words, counts, and days of recurring events.
 const SCANNING: [&str; 6] = ["_search", "_count", "firstDate", "lastDate", "from", "to"];
 
 /// Returns whether a query may search, filter, count or compute. An encoded query counts as one that may.

@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     at: Instant,
-    /// The present deadline of what has a body; `None` while its bytes come, which have deadlines of their own.
+    /// The present deadline of a request with a body; `None` while its bytes come, which have deadlines of their own.
     moved: Option<Arc<Mutex<Option<Instant>>>>,
     is_of_upload: bool,
 }

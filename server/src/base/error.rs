@@ -70,8 +70,8 @@ pub fn respond(error: &Error, context: &ErrorContext) -> Response {
     with_message(refuse(error, context), error)
 }
 
-/// The same for a request that is refused for want of room, before it is looked at: it is no part of another one, which
-/// would ask what its answer says.
+/// The same for a request that is refused for want of room, before it is parsed: it is no part of a batch, which would
+/// need its message.
 pub(crate) fn refuse(error: &Error, context: &ErrorContext) -> Response {
     let problem = problem(error, context);
     let (bytes, media_type) = match context.wants_problem {
@@ -138,7 +138,7 @@ fn of_body(
 
 /// The number of headers the answer to an error has: room is made for them once.
 const HEADERS: usize = 12;
-/// Longest text of an error, in characters: texts repeat what was sent, and that may be long.
+/// The maximum length of the text of an error, in characters: texts repeat parts of the request, which may be long.
 const LONGEST_TEXT: usize = 1000;
 /// Longest name of a field of which something is said, and longest text about it.
 const LONGEST_FIELD: usize = 200;

@@ -1,7 +1,7 @@
 //! Health: the process lives, and it is ready for requests.
 //!
-//! Nobody who asks makes the database work: one task of the service tries it every other second, and every
-//! answer tells what it found, from memory.
+//! Probes cost the database nothing: one task of the service tries it every other second, and every answer is its last
+//! result, from memory.
 
 mod counters;
 mod listener;
@@ -30,7 +30,7 @@ pub(crate) const LIVE: &str = "/livez";
 /// Asks whether requests are wanted.
 pub(crate) const READY: &str = "/readyz";
 
-/// Asks what the service counts. Only the listener for load balancers answers that.
+/// The path of the metrics. Only the listener for load balancers serves it.
 const METRICS: &str = "/metrics";
 
 /// The part that is degraded when no write gets through: then no requests are wanted.
@@ -93,8 +93,8 @@ impl Health {
         self.ready_at(Instant::now())
     }
 
-    /// From now on `/readyz` tells that `part` does not work as it should, and why. Requests are still wanted.
-    /// Returns true if it did work until now.
+    /// Marks `part` as degraded in `/readyz`, with the reason. Requests are still wanted. Returns true if it was not
+    /// degraded until now.
     pub fn degrade(&self, part: &'static str, reason: &'static str) -> bool {
         let before = self.parts().insert(part, reason);
         self.show(part, true);
@@ -122,7 +122,7 @@ impl Health {
         self.0.counts.read()
     }
 
-    /// From now on `metrics` show what becomes known here.
+    /// Reports changes to `metrics` from now on.
     pub(crate) fn report_to(&self, metrics: Metrics) {
         // A service has one set of figures, and says so once.
         let _set_before = self.0.metrics.set(metrics);
@@ -208,7 +208,7 @@ fn status(is_fine: bool) -> StatusCode {
     }
 }
 
-/// Answers both questions, tells the figures of the service, and nothing else.
+/// Serves both probes, the metrics of the service, and nothing else.
 fn router(health: Health, figures: Figures) -> Router {
     let figures = move || async move { ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], figures.to_text()) };
     Router::new()

@@ -166,8 +166,8 @@ impl<S> Serves for S where
 {
 }
 
-/// Marks an answer that refuses a request for want of room: its connection is read on after a pause, so that whoever asks
-/// again at once does not keep the service busy with refusals.
+/// Marks an answer that refuses a request for want of room: its connection is read on after a pause, so that a client
+/// that tries again at once does not keep the service busy with refusals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadLater;
 

@@ -52,7 +52,7 @@ pub(crate) fn fit(config: &mut Config) {
     }
 }
 
-/// Lowers what `config` says to what `bytes` of memory have room for; answers whether anything is lower than before.
+/// Lowers the limits of `config` to those for `bytes` of memory; returns whether any is lower than before.
 fn shrink(config: &mut Config, bytes: u64) -> bool {
     let before = (config.answer_bytes.0, config.answer_memory.0);
     let bytes = usize::try_from(bytes.max(LEAST)).unwrap_or(usize::MAX);

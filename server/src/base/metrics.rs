@@ -177,12 +177,12 @@ impl Metrics {
 }
 
 impl Figures {
-    /// Returns what the service counts.
+    /// Returns the counters of the service.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Asks `read` for a figure that can rise and fall, whenever somebody wants to know.
+    /// Registers a gauge, which `read` returns whenever the metrics are read.
     pub fn ask(
         &self,
         name: &'static str,

@@ -2,7 +2,7 @@
 
 use entity_core::{Context, Operation, Permit, Result};
 
-/// Returns what the caller may do with such a thing. A super user may see and remove those of others, and nothing else.
+/// Returns the permission of the caller. A super user may see and remove those of others, and nothing else.
 ///
 /// # Errors
 /// Returns an error if a permission could not be decided.

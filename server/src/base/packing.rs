@@ -1,7 +1,7 @@
 //! Zip archives that are sent while they are written, and never in memory as a whole.
 //!
-//! An archive is written by a task of its own, which waits for whoever reads it. Sizes and checksums follow behind the
-//! bytes of a file, because they are known only then; every reader finds them in the directory at the end.
+//! An archive is written by a task of its own, which waits for its reader. Sizes and checksums follow behind the bytes
+//! of a file, because they are known only then; every reader finds them in the directory at the end.
 
 use std::future::Future;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
-/// The number of pieces that wait for whoever reads the archive.
+/// The number of pieces that wait for the reader of the archive.
 const WAITING: usize = 2;
 /// The number of bytes that are handed on at once, at least.
 const PIECE: usize = 64 << 10;

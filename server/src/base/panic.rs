@@ -4,7 +4,7 @@ use std::any::Any;
 
 use entity_core::Error;
 
-/// The error that tells of a panic with this payload.
+/// Makes the error of a panic with this payload.
 pub fn to_error(payload: &(dyn Any + Send)) -> Error {
     Error::internal(format!("panicked: {}", text(payload)))
 }

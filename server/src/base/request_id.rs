@@ -11,7 +11,7 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest id of a proxy.
 const LONGEST: usize = 64;
 
-/// The id of a request: 16 hexadecimal digits, or what a trusted proxy calls it. The header is ignored from anybody
+/// The id of a request: 16 hexadecimal digits, or the id that a trusted proxy sends. The header is ignored from anybody
 /// else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);

@@ -35,7 +35,7 @@ struct Lane {
 }
 
 impl HtmlSanitizer {
-    /// Works on as many texts at a time as half of `cores`, and on one at least: the others are for whoever reads.
+    /// Works on as many texts at a time as half of `cores`, and on one at least, to leave cores for other requests.
     pub(crate) fn new(cores: usize) -> Self {
         Self {
             rules: Arc::default(),

@@ -91,7 +91,7 @@ pub struct AuditLog {
     queue: mpsc::Sender<Message>,
     wait: Duration,
     is_required: bool,
-    /// The rows that were left out since this was last told in a row of its own.
+    /// The number of rows that were left out since the last row that reported it.
     lost: Arc<AtomicU64>,
     /// The requests of which nothing is stored yet.
     unstored: Arc<AtomicU64>,

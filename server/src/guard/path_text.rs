@@ -1,4 +1,4 @@
-//! The path of a request as text that is stored: in the audit log, in the outbox, and in what the log says.
+//! The path of a request as text that is stored: in the audit log, in the outbox, and in log lines.
 
 use std::borrow::Cow;
 use std::sync::Arc;

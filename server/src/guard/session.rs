@@ -19,6 +19,6 @@ pub use id::{IdHash, SessionId};
 pub use record::Session;
 pub use store::{SqlSessions, Touch};
 
-/// Carries the public name of the session on every answer to somebody who is logged in. Clients take its
-/// absence for having been logged out.
+/// The header with the public name of the session on every answer to a user who is logged in. Clients take its absence
+/// for having been logged out.
 pub const SESSION_HEADER: HeaderName = HeaderName::from_static("x-sakai-session");

@@ -1,4 +1,4 @@
-//! Sites as archives: one zip with all rows of a site and its files, which another service can take in.
+//! Sites as archives: one zip with all rows of a site and its files, which another service can import.
 //!
 //! An archive holds `data/{prefix}/{table}.jsonl` with a row on each line, `accounts.jsonl` with the people whom rows name,
 //! `files/{digest}` with the bytes of each stored file, and `manifest.json`, which says of what versions all of this is.
@@ -18,7 +18,7 @@ pub use import::{Imported, import};
 
 /// The version of the form of archives.
 const FORMAT: u32 = 1;
-/// The names of what is in an archive.
+/// The names of the files in an archive.
 const MANIFEST: &str = "manifest.json";
 const ACCOUNTS: &str = "accounts.jsonl";
 const FILES: &str = "files/";

@@ -2,9 +2,9 @@
 //! place in the database, in the same transaction as what it made. One that fails holds up no other. Those here make
 //! notifications, and count events.
 //!
-//! On PostgreSQL, transactions that come later in the outbox can be committed earlier. So a follower reads up to a place
-//! behind which nothing can come in any more: all who write to the outbox share a lock until they are committed, and the
-//! follower holds that lock alone for the moment in which it looks where the end is.
+//! On PostgreSQL, transactions that come later in the outbox can be committed earlier. So a follower reads up to an
+//! offset behind which nothing can be committed any more: all writers of the outbox share a lock until they are
+//! committed, and the follower holds that lock alone for the moment in which it reads the end.
 
 use std::marker::PhantomData;
 use std::sync::Weak;
@@ -43,7 +43,7 @@ pub(crate) trait Follow: Send + Sync + 'static {
     /// Follows some of the events up to `end`, and returns whether there may be more.
     fn step(node: &Node, end: i64) -> impl Future<Output = Result<bool>> + Send;
 
-    /// Is told that all events up to `last` are followed.
+    /// Called when all events up to `last` are followed.
     fn caught_up(_app: &Node, _last: i64) {}
 }
 
@@ -108,7 +108,7 @@ async fn count(cx: &Context, end: i64) -> Result<bool> {
 pub(crate) struct Place {
     /// The number of the last event that is done.
     pub(crate) position: i64,
-    /// The last person who was told of the event behind it; empty if nobody was.
+    /// The last person who was notified of the event behind it; empty if nobody was.
     pub(crate) person: String,
 }
 
@@ -260,7 +260,7 @@ async fn step(cx: &Context, end: i64) -> Result<bool> {
     Ok(!is_end)
 }
 
-/// Returns the place of the follower `name`, which nobody else moves until the unit of work ends.
+/// Returns the offset of the follower `name`, which is locked until the unit of work ends.
 pub(crate) async fn place(cx: &Context, name: &str) -> Result<Option<Place>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT position, person FROM follower WHERE name = ");

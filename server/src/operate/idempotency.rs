@@ -22,8 +22,8 @@ pub(crate) struct Bounds {
 /// The maximum number of results that one step of a sweep removes, so that it never keeps writers waiting.
 pub(crate) const SWEEP: u64 = 500;
 
-/// Removes some of what no longer counts at `now`, and of what is more than `most` bytes altogether; answers how many
-/// results.
+/// Removes some of the results that have expired at `now`, and of those that are more than `most` bytes altogether;
+/// returns their number.
 pub(crate) async fn sweep(cx: &Context, now: DateTime<Utc>, most: usize) -> Result<u64> {
     let beyond = oldest_that_fits(cx, most).await?;
     let over = oldest(cx, now)?;

@@ -1,4 +1,4 @@
-//! Removes now and then what is over, and tells which log lines were not written.
+//! Removes expired rows now and then, and reports the log lines that were not written.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(crate) struct Janitor {
     node: Weak<Inner>,
     /// The pause between two cleanups.
     pause: Duration,
-    /// True if it was told that the clock is not believed.
+    /// True if it was reported that the clock is not believed.
     doubts: bool,
     /// The counts that were reported last of statements that did not come to their end.
     reported: LaneCounts,

@@ -23,7 +23,7 @@ pub(crate) const OUTBOX: &str = "outbox";
 /// A further step in the transaction of a write, because of its events.
 pub(crate) type Follow = for<'a> fn(&'a Context, &'a [Event]) -> BoxFuture<'a, Result<()>>;
 
-/// Writes events and audit rows, and tells the caches of this process what changed.
+/// Writes events and audit rows, and invalidates the caches of this process.
 #[derive(Debug)]
 pub(crate) struct Journal {
     /// Writes audit rows into the transaction of the request.

@@ -1,5 +1,5 @@
-//! The tables of the service itself: sessions, failures to log in, results of requests that may be repeated,
-//! the identity of the database, events with the places of those who follow them, and the audit log.
+//! The tables of the service itself: sessions, failures to log in, stored responses of idempotency keys, the identity
+//! of the database, the outbox with the offsets of its followers, and the audit log.
 
 use async_trait::async_trait;
 use entity_providers::storage::migration::Tables;

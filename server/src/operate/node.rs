@@ -86,12 +86,12 @@ impl Node {
         self.dispatcher.shared().clock.now()
     }
 
-    /// An instant to tell by how long ago something was.
+    /// Returns a steady instant, to measure ages with.
     pub(crate) fn steady(&self) -> DateTime<Utc> {
         self.dispatcher.shared().clock.steady()
     }
 
-    /// The instant by which things are old enough to be removed.
+    /// Returns the instant that decides whether rows are old enough to be removed.
     pub(crate) fn aged(&self) -> DateTime<Utc> {
         self.trusted_clock.now(&*self.dispatcher.shared().clock)
     }
@@ -101,7 +101,7 @@ impl Node {
         &self.sessions
     }
 
-    /// The node, as long as somebody else keeps it.
+    /// Returns a weak reference to the node.
     pub(crate) fn downgrade(&self) -> Weak<Inner> {
         Arc::downgrade(&self.0)
     }

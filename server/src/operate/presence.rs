@@ -1,4 +1,4 @@
-//! The task that keeps who visits which site where other nodes find it.
+//! The task that stores visits of sites where other nodes find them.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::base::telemetry;
 use crate::operate::background;
 use crate::operate::node::{Inner, Node};
 
-/// The time for which the task rests: others see within this time who has come.
+/// The pause of the task: other nodes see new visitors within this time.
 const PAUSE: Duration = Duration::from_secs(10);
 /// The maximum number of visits that are kept in one transaction.
 const AT_ONCE: usize = 200;

@@ -42,7 +42,7 @@ pub async fn inspect(config: &Config, file: Option<&Path>, content: &Db) -> Resu
     Ok(findings)
 }
 
-/// Refuses what a service must not even begin with: it would store files where other nodes do not find them.
+/// Refuses a store of files on this machine, where other nodes do not find them.
 ///
 /// # Errors
 /// It has no store of files that other nodes can share.
@@ -88,7 +88,7 @@ pub async fn inspect_exposure(config: &Config, content: &Db) -> Result<Option<Pr
 }
 
 impl Findings {
-    /// Answers what is only logged, if nothing is refused.
+    /// Returns the warnings, if nothing is refused.
     ///
     /// # Errors
     /// Something is.

@@ -1,4 +1,4 @@
-//! The events that somebody is told: those of entities of their sites which they may read now. Streams and webhooks tell
+//! The events that a user receives: those of entities of their sites which they may read now. Streams and webhooks send
 //! the same.
 
 use entity_core::engine::{Event, Sighted, read_references};

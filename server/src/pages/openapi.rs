@@ -1,7 +1,7 @@
-//! The description of the whole service as an OpenAPI document, made from what is registered.
+//! The description of the whole service as an OpenAPI document, made from the registered types and endpoints.
 //!
-//! Nothing here is a list of its own: which operations exist the dispatcher says, which formats the renderers say,
-//! what a field is the schema says.
+//! Nothing here is a list of its own: the operations come from the dispatcher, the formats from the renderers, the
+//! fields from the schema.
 
 mod actions;
 mod batch;
@@ -31,9 +31,9 @@ use crate::web::app::App;
 
 use refusals::Mount;
 
-/// The way to say who one is that every browser has.
+/// The security scheme of the session cookie, which every browser has.
 const SESSION: &str = "session";
-/// The token that unsafe requests must send where forged ones are told from real ones by it.
+/// The security scheme of the CSRF token, which unsafe requests must send.
 const TOKEN: &str = "csrfToken";
 /// HTTP Basic, where it was switched on.
 const BASIC: &str = "basic";
@@ -237,7 +237,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Adds what the headers of answers tell of how the request was taken.
+/// Adds the headers of answers about an applied preference and a replay.
 fn tell_what_was_done(operation: &mut Operation) {
     for (parameter, name, description) in [
         (

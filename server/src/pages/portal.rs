@@ -193,7 +193,7 @@ pub(crate) fn fail(app: &App, context: &RequestContext, error: &Error) -> Respon
 /// The media type of pages.
 const PAGE: &str = "text/html; charset=utf-8";
 
-/// A page that nobody keeps.
+/// Makes a page that is not cached.
 fn fresh_page(bytes: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(bytes));
     let headers = response.headers_mut();

@@ -99,7 +99,7 @@ pub(super) async fn dispatcher(
     })))
 }
 
-/// A file is written by one unit of work at a time; a server looks after its writers itself.
+/// Makes the write queue of a SQLite file, which has one writer at a time. PostgreSQL needs none.
 pub(super) fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn Turns>> {
     let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
     let turns = || -> Arc<dyn Turns> { Arc::new(WriteTurns::new(Arc::clone(admission))) };

@@ -1,4 +1,4 @@
-//! Figures that are asked of the parts of the service, for the program that watches it.
+//! Gauges that are read from the parts of the service, for the monitoring system.
 
 use entity_core::db::Quotas;
 use entity_core::engine::Dispatcher;

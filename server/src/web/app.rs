@@ -49,7 +49,7 @@ pub struct Inner {
     pub(crate) answers: AnswerMemory,
     /// Limits and queues requests.
     pub(crate) admission: Arc<Admission>,
-    /// Slows down who reads private feeds without a pause.
+    /// Limits the rate of reads of private feeds.
     pub(crate) pace: Pace,
     /// The places of answers that are made piece by piece while they are sent.
     pub(crate) streams: Arc<Semaphore>,
@@ -97,7 +97,7 @@ impl std::fmt::Debug for Inner {
 }
 
 impl App {
-    /// The service, as long as somebody else keeps it.
+    /// Returns a weak reference to the service.
     pub(crate) fn downgrade(&self) -> Weak<Inner> {
         Arc::downgrade(&self.0)
     }

@@ -1,8 +1,8 @@
 //! Descriptions of the service, kept as they were written: `/direct/describe`, that of each type, `/api/openapi.json` and
 //! `/api/docs`. Each is written once for a format, and kept as it was written.
 //!
-//! Pages name who is logged in, and carry a token. They are written with marks in those places, where each answer has
-//! the reader's own.
+//! Pages name the user who is logged in, and carry a token. They are written with placeholders, which each answer fills
+//! with the reader's own.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

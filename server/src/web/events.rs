@@ -2,7 +2,7 @@
 //! events (the event streams of the HTML standard, which browsers read with `EventSource`).
 //!
 //! A stream tells the events of entities that the caller may read at that moment, and never who caused them. A client
-//! that was cut off names the last event that it has seen, and is told what it missed.
+//! that was cut off names the last event that it has seen, and gets those that it missed.
 
 mod live;
 mod source;
@@ -31,7 +31,7 @@ const EVENT_STREAM: &str = "text/event-stream";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// The parameter that says the same, for clients that can't send the header.
 const LAST_EVENT: &str = "lastEventId";
-/// Proxies that buffer answers are told not to.
+/// Tells proxies not to buffer the answer.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// `GET /api/users/me/events`
@@ -72,7 +72,7 @@ pub(crate) async fn answer_direct(app: &App, context: &RequestContext) -> Result
     follow(app, context, last.map(|(_, value)| value.as_str())).await
 }
 
-/// Begins a stream behind the event that the header or `parameter` names, or else with what happens from now on.
+/// Begins a stream behind the event that the header or `parameter` names, or else with the events from now on.
 ///
 /// # Errors
 /// Returns an error if nobody is logged in, if the client does not ask for a stream, if it names no event, or if the

@@ -1,7 +1,7 @@
 //! The header `Forwarded`, RFC 7239, read from its end.
 //!
-//! The end is what the proxy nearest to us wrote. A client that begins a quotation and leaves it open spoils
-//! what it wrote itself, and nothing behind it.
+//! The last element is that of the proxy nearest to us. A client that begins a quotation and leaves it open spoils what
+//! it wrote itself, and nothing behind it.
 
 /// The fields that one proxy adds about the request as it came in there.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) fn hops(list: &str) -> impl Iterator<Item = Hop> {
     from_the_end(list, ',').map(|it| hop(it).unwrap_or_default())
 }
 
-/// One element of the list; `None` if it says something twice, so that nobody knows what it says.
+/// Parses one element of the list; `None` if it has a parameter twice, which is ambiguous.
 fn hop(element: &str) -> Option<Hop> {
     let mut hop = Hop::default();
     for pair in from_the_end(element, ';') {

@@ -1,4 +1,4 @@
-//! Counts of what should not happen, for those who watch the service.
+//! Counters of failures, for those who monitor the service.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -21,7 +21,7 @@ use crate::base::panic;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The time for which a client may keep its connection between two questions: longer than any usual pause.
 const IDLE: Duration = Duration::from_mins(2);
-/// The number of clients there may be: those who ask are few.
+/// The maximum number of connections: load balancers need few.
 const CONNECTIONS: usize = 64;
 
 /// The listener. It answers until this is dropped.
@@ -32,7 +32,7 @@ pub struct HealthListener {
 }
 
 impl HealthListener {
-    /// Answers at `address` what is known of `health`, and the `figures` of the service.
+    /// Serves at `address` the probes of `health`, and the `figures` of the service.
     ///
     /// # Errors
     /// Nobody can listen there, or the machine has no thread to spare.

@@ -73,7 +73,7 @@ struct Place {
     source: String,
     since: Instant,
     written: usize,
-    /// Not written, and not yet told.
+    /// The number of lines that were left out and not yet reported.
     repeated: u64,
 }
 

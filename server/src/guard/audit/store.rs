@@ -35,7 +35,7 @@ pub struct AuditStore {
 }
 
 impl AuditStore {
-    /// Rows go to `db`, which has the table, and whose faults are told to `faults`.
+    /// Makes the store of `db`, which has the table, and whose faults are reported to `faults`.
     pub fn new(db: DatabaseConnection, faults: Faults) -> Self {
         let backend = db.get_database_backend();
         Self {
@@ -74,7 +74,7 @@ impl AuditStore {
         transaction.commit().await
     }
 
-    /// Stores `row` in somebody else's transaction.
+    /// Stores `row` in the transaction of the caller.
     pub async fn insert_in(
         &self,
         transaction: &impl ConnectionTrait,

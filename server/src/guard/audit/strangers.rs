@@ -56,7 +56,7 @@ struct Count {
 }
 
 impl Strangers {
-    /// Counts what comes behind the first `free` requests of a network.
+    /// Makes an aggregator of the requests behind the first `free` ones of a network.
     pub(super) fn new(free: usize, mut places: Vec<String>) -> Self {
         places.sort_by_key(|it| std::cmp::Reverse(it.len()));
         Self {
@@ -115,7 +115,7 @@ impl Strangers {
         }
     }
 
-    /// The rows that tell what was counted, if it is time for them or `is_everything` wanted.
+    /// Returns the rows of the counts, if they are due or `is_everything` wanted.
     pub(super) fn counted(&mut self, is_everything: bool, now: Instant) -> Vec<AuditRow> {
         let is_due = self.until_due(now).is_zero();
         if is_due {

@@ -66,7 +66,7 @@ impl Writer {
         }
     }
 
-    /// Waits for a message, or until it is time to store what was counted. Answers whether there may be more.
+    /// Waits for a message, or until the counts are due. Returns whether there may be more.
     async fn receive(&mut self) -> bool {
         if !self.rows.is_empty() || !self.waiting.is_empty() {
             // A panic left them here.
@@ -170,7 +170,7 @@ impl Task for Writer {
     }
 }
 
-/// The row that tells that `lost` others are missing.
+/// The row that reports that `lost` others are missing.
 fn gap(time: DateTime<Utc>, lost: u64) -> AuditRow {
     AuditRow {
         time,

@@ -1,4 +1,4 @@
-//! Evidence: the credentials by which somebody proves who they are, and those who check it.
+//! Evidence: the credentials of a user, and the authenticators that check them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use super::password::{Passwords, Place, Verified};
 use crate::base::config::Network;
 
-/// The evidence that a client shows of who it is.
+/// The credentials that a client shows.
 #[derive(Clone, Debug)]
 pub enum Evidence {
     /// A name and a password, typed into a form or sent by a client.
@@ -49,7 +49,7 @@ impl Evidence {
 }
 
 impl Evidence {
-    /// The kind of login that this is where no session begins; nothing for what begins one.
+    /// The kind of login that this is where no session begins; nothing for evidence that begins one.
     pub(super) fn kind_without_session(&self) -> Option<&'static str> {
         match self {
             Self::Password { .. } => None,

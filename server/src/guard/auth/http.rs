@@ -21,7 +21,7 @@ pub(crate) const NAMES: Names = Names {
     username: "username",
     password: "password",
 };
-/// Tells a browser to forget what it keeps of the service.
+/// The header that makes a browser clear its data of the service.
 pub(crate) const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// The parts of a request that a login or logout needs besides the body.

@@ -99,8 +99,8 @@ impl Login {
         &self.parts.sessions
     }
 
-    /// Begins a session for whoever `evidence` proves; `old`, the session that the request came with, ends.
-    /// The audit log is told that it was answered with `answered`; of a failure, the answer tells it.
+    /// Begins a session for the user of `evidence`; `old`, the session that the request came with, ends. The audit row
+    /// has the status `answered`; that of a failure is the status of the answer.
     ///
     /// # Errors
     /// Unauthenticated, in the same words and after the same time whatever is wrong with the account or the
@@ -211,7 +211,7 @@ impl Login {
             .await
     }
 
-    /// Finds and checks the account. A failure is counted and told before this returns.
+    /// Finds and checks the account. A failure is counted and recorded before this returns.
     async fn check(&self, evidence: &Evidence, origin: &Origin) -> Result<(Account, Verified)> {
         let authenticator = self
             .parts
@@ -254,8 +254,8 @@ impl Login {
         Err(refused())
     }
 
-    /// Refuses before anything is hashed, and says for how long: names that no account has wait as accounts do, so
-    /// that it tells nothing of whether there is one.
+    /// Refuses before anything is hashed, with the time to wait: names without an account wait as accounts do, so that
+    /// it does not disclose which accounts exist.
     async fn refuse_busy(&self, subject: &Subject, origin: &Origin) -> Result<()> {
         let Some(left) = self.wait(subject, origin).await? else {
             return Ok(());
@@ -320,7 +320,7 @@ impl Login {
             .ok()
     }
 
-    /// A session of `account` that nobody knows of yet.
+    /// Makes a session of `account`, which is not stored yet.
     fn open(&self, account: Account, origin: &Origin) -> Result<LoggedIn> {
         let sessions = &self.parts.sessions;
         let id = SessionId::generate().map_err(no_session)?;
@@ -445,8 +445,8 @@ fn refused() -> Error {
     )
 }
 
-/// A session can't be begun: the customer of this interface gets its own words, unless waiting helps or nobody knows
-/// what came of it.
+/// Makes the error of a session that can't be begun: in the words that clients of this interface expect, unless waiting
+/// helps or the outcome is unknown.
 fn no_session(error: Error) -> Error {
     match (error.kind(), error.code()) {
         (ErrorKind::Unavailable, None) => error.with_code(NO_SESSION),

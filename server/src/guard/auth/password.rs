@@ -1,9 +1,9 @@
 //! Passwords: Argon2id, at most one verification for each core at a time, and a short queue for the rest.
 //!
-//! One verification keeps a core busy for some 40 ms and holds 19 MiB. Without a limit a burst of logins
-//! would take every core and the memory of the machine; with it the burst waits, and what finds the queue
-//! full is told to come back before any work was done for it. The queue is that of the logins among the
-//! [places](crate::guard::admission): names of one network take turns, and no name is tried twice at the same time.
+//! One verification keeps a core busy for some 40 ms and holds 19 MiB. Without a limit a burst of logins would take
+//! every core and the memory of the machine; with it the burst waits, and a login that finds the queue full is refused
+//! before any work was done for it. The queue is that of the logins among the [places](crate::guard::admission): names
+//! of one network take turns, and no name is tried twice at the same time.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -36,7 +36,7 @@ pub struct PasswordCost {
 }
 
 impl PasswordCost {
-    /// So little that it keeps nobody from guessing: for tests of something else, which log in all the time.
+    /// A cost too low to protect passwords: for tests of other things, which log in all the time.
     pub const NEXT_TO_NONE: Self = Self {
         memory: 8,
         passes: 1,
@@ -112,7 +112,7 @@ impl Passwords {
         self.enter(who).await
     }
 
-    /// A place for somebody who is logged in and gives the present password to change it. The user and the limit of
+    /// Takes a place for a user who is logged in and gives the present password to change it. The user and the limit of
     /// tries have been checked before.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Slows down clients that guess passwords. It counts failures, never successes.
 //!
-//! Two limits hold, and neither asks whether there is such an account. The counts are in the database: all nodes
-//! share them and a restart does not clear them.
+//! Two limits hold, both also for accounts that do not exist. The counts are in the database: all nodes share them and
+//! a restart does not clear them.
 //!
 //! - An account together with the network that it is tried from, so that a stranger elsewhere can't lock the owner out:
 //!   after five failures each further one doubles a wait, up to a quarter of an hour. That is at most 17 guesses in
@@ -10,7 +10,7 @@
 //!   is wide, and one failure never costs the others much: 100 failures may stand against a network, and every six
 //!   seconds one of them no longer does. That is at most 700 guesses in the first hour, and 600 in each further one.
 //!
-//! A try that has to wait is told so before its password is looked at, and stands against neither: nobody locks out
+//! A try that has to wait is refused before its password is checked, and counts towards neither: nobody locks out
 //! others, or an account, by trying on.
 
 use std::net::IpAddr;
@@ -129,7 +129,7 @@ impl Throttle {
         Ok(())
     }
 
-    /// Forgets the failures of `subject`, who has shown to be who they say.
+    /// Forgets the failures of `subject`, which has authenticated.
     pub async fn forget(&self, cx: &Context, subject: &Subject) -> Result<()> {
         Entity::delete_by_id(subject.key.clone())
             .exec(cx.db()?)

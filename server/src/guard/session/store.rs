@@ -108,7 +108,7 @@ impl SqlSessions {
         Ok(done.rows_affected > 0)
     }
 
-    /// Ends all sessions of a user, who lost the right to them; answers which.
+    /// Ends all sessions of a user, who lost the right to them; returns their ids.
     pub async fn end_all_of_user(
         &self,
         cx: &Context,

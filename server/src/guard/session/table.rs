@@ -23,8 +23,8 @@ pub struct Model {
     pub last_accessed: i64,
     /// The time for which it may go unused, in seconds.
     pub max_inactive: i64,
-    /// The token against forged requests. It is kept as it is, because it must be told again to whoever has
-    /// the session; without the session it opens nothing.
+    /// The CSRF token. It is stored as it is, because the holder of the session must get it again; without the session
+    /// it opens nothing.
     pub csrf_token: String,
     /// The address that the login came from.
     pub address: String,

@@ -24,7 +24,7 @@ const PEOPLE: usize = 500;
 /// The `Retry-After` of a client that finds others being written, in seconds.
 const RETRY_AFTER: u32 = 30;
 
-/// Writes the archive of `site` to `file`. `tell` is called with what is done.
+/// Writes the archive of `site` to `file`. `tell` is called with the progress.
 ///
 /// # Errors
 /// Returns an error if there is no such site, if there is a file already, or if it can't be written.

@@ -1,7 +1,7 @@
 //! Import of archives.
 //!
-//! Rows keep their ids. They are written some at a time, each time with how far the import has come, so that an import
-//! that was cut off goes on where it stopped, and one that is complete does nothing again. Until the end nobody but its
+//! Rows keep their ids. They are written some at a time, each time with the progress of the import, so that one that
+//! was cut off goes on where it stopped, and one that is complete does nothing again. Until the end nobody but its
 //! members finds the site, which is not published.
 
 use std::collections::{BTreeMap, HashSet};
@@ -135,7 +135,7 @@ async fn manifest(archive: &Unpacker) -> Result<(Manifest, String)> {
     Ok((manifest, digest))
 }
 
-/// Refuses what this service does not understand.
+/// Refuses archives of another format, or with tables that this service does not have.
 fn check(manifest: &Manifest, tables: &[ArchivedTable]) -> Result<()> {
     if manifest.format != FORMAT {
         return Err(Error::bad_request(format!(

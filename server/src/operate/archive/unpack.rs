@@ -103,7 +103,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Returns what is on the next line, if there is one.
+    /// Parses the next line, if there is one.
     pub(super) async fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         loop {
             if let Some(end) = memchr::memchr(b'\n', &self.rest) {

@@ -66,7 +66,7 @@ pub async fn restore(
     Ok(survey)
 }
 
-/// Copies what rows of the database in `file` name and `to` does not have whole.
+/// Copies the stored files that rows of the database in `file` name and `to` does not have whole.
 async fn complete(
     from: &Blobs,
     to: &Blobs,

@@ -367,7 +367,7 @@ fn unless_missing(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Does what may wait for the disk where nobody else waits.
+/// Runs work that may block on the disk in a blocking thread.
 pub(super) async fn in_thread<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {

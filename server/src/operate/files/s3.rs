@@ -33,7 +33,7 @@ use uuid::Uuid;
 use super::{disk, failed, named};
 use crate::base::config::{Bucket, Config};
 
-/// The folders of the files, and of the notes of what is begun.
+/// The folders of the files, and of the notes of multipart uploads.
 const FILES: &str = "files";
 const NEW: &str = "new";
 /// The object that names the database whose files these are.
@@ -196,7 +196,7 @@ impl S3Store {
         self.0.parts.acquire().await.map_err(Error::internal)
     }
 
-    /// Removes the parts of what was begun, if they are there.
+    /// Aborts a multipart upload, which removes its parts, if they are there.
     async fn abort(&self, begun: &Begun) -> Result<()> {
         let path = self.path(&begun.blob);
         let aborted = self.client().abort_multipart(&path, &begun.id);

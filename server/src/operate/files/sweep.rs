@@ -17,7 +17,7 @@ use crate::operate::node::Node;
 const GRACE: TimeDelta = TimeDelta::hours(1);
 /// The time for which an attached file stays that no entity names.
 const LOOSE: TimeDelta = TimeDelta::days(1);
-/// The time for which what was begun stays without a further byte.
+/// The time for which an unfinished upload stays without a further byte.
 const UNFINISHED: Duration = Duration::from_hours(1);
 /// The maximum number of files that are looked at in one step, and of those that are removed in one transaction.
 const LOOK: u32 = 500;

@@ -1,4 +1,4 @@
-//! Files that hold what is not for everybody.
+//! The permissions of files with secrets.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

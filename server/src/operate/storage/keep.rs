@@ -40,7 +40,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Moves what is in the journals into the files, so that each file alone is whole.
+    /// Checkpoints the journals into the files, so that each file alone is whole.
     pub async fn checkpoint(&self) -> Result<()> {
         for file in self.files() {
             if number(file, "PRAGMA wal_checkpoint(TRUNCATE)").await? > 0 {
@@ -52,7 +52,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Moves what is in the journals into the files, and closes them.
+    /// Checkpoints the journals into the files, and closes them.
     pub async fn close(self) -> Result<()> {
         self.checkpoint().await?;
         self.audit_of_reads.db().clone().close().await?;

@@ -16,7 +16,7 @@ const LEASE: TimeDelta = TimeDelta::seconds(60);
 /// The maximum number of webhooks that are looked at for one that can be served.
 const LOOK: i64 = 64;
 
-/// A webhook that somebody serves.
+/// A webhook that is leased.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) webhook: String,
@@ -96,7 +96,7 @@ pub(super) async fn is_due(cx: &Context) -> Result<bool> {
         .is_empty())
 }
 
-/// Leases the webhook, and returns the name of the lease unless somebody else was faster.
+/// Leases the webhook, and returns the name of the lease unless another sender was faster.
 pub(super) async fn lease(cx: &Context, webhook: &str) -> Result<Option<String>> {
     let now = cx.now().timestamp_millis();
     let lease = cx.new_id();
@@ -161,7 +161,7 @@ pub(super) async fn next(cx: &Context, webhook: &str) -> Result<Option<Due>> {
     Ok(db.rows(sql.into_statement(), read).await?.pop())
 }
 
-/// Writes down what became of the delivery `id`, and returns whether the lease is still ours.
+/// Records the result of the delivery `id`, and returns whether the lease is still ours.
 pub(super) async fn record(cx: &Context, turn: &Turn, id: &str, outcome: &Outcome) -> Result<bool> {
     if !keep(cx, turn).await? {
         return Ok(false);

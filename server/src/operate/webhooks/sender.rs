@@ -75,7 +75,7 @@ impl Task for Sender {
     }
 }
 
-/// Sends what is due, and returns when nothing is.
+/// Sends deliveries that are due, and returns when none is.
 pub(crate) async fn deliver(node: &Node) -> Result<()> {
     loop {
         send_due(node).await?;
@@ -91,11 +91,11 @@ pub(crate) async fn deliver(node: &Node) -> Result<()> {
     }
 }
 
-/// Sends what is due and what nobody else sends, a few deliveries at once. A webhook that fails here keeps no other one from
-/// its turn.
+/// Sends deliveries that are due and leased by no other sender, a few at once. A webhook that fails here keeps no other
+/// one from its turn.
 ///
-/// All of it goes on together, whatever is waited for: one that writes down what became of a delivery has the right to
-/// write, and another that waits for that right must not keep it from going on.
+/// All of it goes on together, whatever is waited for: one that records the result of a delivery has the write permit,
+/// and another that waits for that permit must not keep it from going on.
 async fn send_due(node: &Node) -> Result<()> {
     let mut running: FuturesUnordered<BoxFuture<'_, Served>> = FuturesUnordered::new();
     let mut at_hosts = Hosts::default();
@@ -191,7 +191,7 @@ async fn claim(node: &Node, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn
 /// The host of a turn that has ended, and how it went.
 type Served = (String, Result<()>);
 
-/// Sends what the webhook has to send, and returns its host.
+/// Sends the deliveries of the webhook, and returns its host.
 async fn serve(node: &Node, turn: Turn) -> Served {
     let done = send_in_turn(node, &turn).await;
     (turn.host, done)

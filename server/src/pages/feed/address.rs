@@ -20,8 +20,8 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Reads what a person may copy from a browser: with or without the service's own address, `/direct`,
-    /// a format and a query.
+    /// Parses an address as copied from a browser: with or without the service's own address, `/direct`, a format and a
+    /// query.
     ///
     /// # Errors
     /// It is malformed.

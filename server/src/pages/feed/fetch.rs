@@ -36,7 +36,7 @@ pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
 /// be shown again to its former reader.
 const KEPT_MINUTES: u32 = 5;
 
-/// The format of what people are shown who open the address in a browser.
+/// The format of the page for people who open the address in a browser.
 pub(crate) const PAGE: &str = "html";
 
 /// The message to people about an address that opens nothing, whatever the reason.
@@ -143,7 +143,7 @@ async fn by_hash(cx: &Context, hash: String) -> Result<Option<Bound>> {
     }))
 }
 
-/// Reads what the feed is bound to, as its owner.
+/// Reads the address of the feed, as its owner.
 async fn show(
     app: &App,
     context: &RequestContext,

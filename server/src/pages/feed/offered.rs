@@ -4,7 +4,7 @@ use entity_core::engine::Route;
 use entity_core::options::{self, Choice};
 use entity_core::{Context, Registry, Result, Verb, register_options};
 
-/// The formats in which feeds are made, with what people call them.
+/// The formats in which feeds are made, with their names for people.
 const FORMATS: [(&str, &str); 3] = [
     ("atom", "For readers of news (Atom)"),
     ("rss", "For older readers of news (RSS)"),

@@ -37,7 +37,7 @@ fn one_of(query: Vec<(String, String)>) -> Vec<(String, String)> {
     said.chain([limit]).collect()
 }
 
-/// The same refusal, which says that it is about what the feed would read.
+/// The same refusal, which says that it is about the address of the feed.
 fn explained(error: Error) -> Error {
     let reason = match error.kind() {
         ErrorKind::NotFound => "there is nothing at the address of `path` that you may read",

@@ -20,7 +20,7 @@ const MAX_FEEDS: usize = 50;
 /// The most characters of a title.
 const MAX_TITLE: usize = 200;
 
-/// Makes `feed`, of which `settle` sets what follows from its address.
+/// Makes `feed`, of which `settle` sets the fields that follow from its address.
 pub(super) async fn create(cx: &Context, mut feed: Feed) -> Result<Feed> {
     let token = Token::generate()?;
     feed.token_hash = token.to_hash();

@@ -160,7 +160,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A list of the type's entities, with what its header tells.
+    /// A list of the type's entities, with its headers.
     pub(super) fn list_response(&mut self, kind: &Type<'_>, formats: &[&str]) -> Response {
         let (prefix, fields) = (kind.prefix(), kind.fields());
         let mut response = self.response("The list.", formats, |generator| {
@@ -217,7 +217,7 @@ impl Builder<'_> {
         }
     }
 
-    /// One of the type's entities, or a part of it, with what its header tells.
+    /// One of the type's entities, or a part of it, with its headers.
     pub(super) fn entity_response(
         &mut self,
         (description, purpose): (&str, Purpose),

@@ -1,4 +1,4 @@
-//! The operation of a private feed, for whoever has its address.
+//! The operation of a private feed, for the holder of its address.
 
 use entity_core::catalog::LIST_PARAMETERS;
 use entity_core::schemars::json_schema;

@@ -105,7 +105,7 @@ async fn attempt(
     Box::pin(login).await
 }
 
-/// Returns whether whoever filled in the form can put it right.
+/// Returns whether the sender of the form can correct the error.
 fn is_about_form(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -16,7 +16,7 @@ use crate::web::direct::validators::{Validators, digest};
 
 use super::{PAGE, Visit, fresh_page, lead, login};
 
-/// Shows the caller's sites, what comes next and what is new in them; to strangers, the form to log in.
+/// Shows the caller's sites, the coming dates and the news in them; to strangers, the form to log in.
 pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
     let origin = &visit.context.origin;
     if origin.caller.is_anonymous() {

@@ -16,8 +16,7 @@ const SERVING: [&str; 2] = ["serve", "doctor"];
 const WITH_DEMO: [&str; 2] = ["serve", "demo"];
 const WITHOUT_SETTINGS: [&str; 1] = ["new-type"];
 
-/// Reads the arguments of the process. Whatever is wrong with them, or what is asked about them, is told, and the process
-/// ends.
+/// Parses the arguments of the process. Prints errors, the help or the version, and ends the process then.
 pub(super) fn read() -> Arguments {
     let matches = command().get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())

@@ -145,7 +145,7 @@ async fn inspect(
     Ok([damage, exposure, judged].into_iter().flatten().collect())
 }
 
-/// Tells what was found. Only the profile `production` is against it; whether there is nothing else, the verdict says.
+/// Prints the findings. Only the profile `production` refuses them; the verdict says whether there is nothing else.
 fn judge(profile: Profile, findings: Findings, is_fine: bool) -> Option<String> {
     for problem in &findings.warned {
         say(&format!("better: {problem}"));

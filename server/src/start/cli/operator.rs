@@ -105,7 +105,7 @@ pub(super) async fn fill(app: &App, password: &str) -> Result<Option<Summary>, F
     }
 }
 
-/// Tells whoever waits that the demo data are still being made.
+/// Prints that the demo data are still being made.
 fn tell_progress(seconds: u32) {
     output::note(&format!("making the demo data: {seconds} s"));
 }
@@ -177,7 +177,7 @@ fn refuse_to_add(error: entity_core::Error) -> Failure {
     }
 }
 
-/// Changes the account `eid`. The audit log names it, and the user of the system who did that.
+/// Changes the account `eid`. The audit log names it, and the system's user who ran the command.
 async fn change<W>(app: &App, (command, eid): (&str, &str), work: W) -> entity_core::Result<User>
 where
     W: for<'a> Fn(&'a entity_core::Context) -> BoxFuture<'a, entity_core::Result<User>>

@@ -1,4 +1,4 @@
-//! Output for other programs, or at a terminal: neither may be told what to do by what is in it.
+//! Output for other programs, or at a terminal: stored text must not control either.
 
 use std::error::Error as StdError;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Returns whether nobody reads any more.
+    /// Returns whether the reader is gone.
     pub(super) fn has_gone(self) -> bool {
         self.has_gone
     }
@@ -70,12 +70,12 @@ pub(super) fn sheet(sheet: Sheet) -> Result<String, Failure> {
     Ok(text.replace(is_unsafe, REPLACED))
 }
 
-/// `text` on one line, without what would tell a terminal what to do.
+/// Returns `text` on one line, without control characters of a terminal.
 pub(super) fn plain(text: &str) -> String {
     text.replace(char::is_control, REPLACED)
 }
 
-/// Tells `text` on the standard error, where it is in nobody's way. If nobody listens there, nobody misses it.
+/// Writes `text` to the standard error. Errors are ignored: the reader may be gone.
 pub(super) fn note(text: &str) {
     drop(writeln!(io::stderr(), "{text}"));
 }

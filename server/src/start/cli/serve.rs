@@ -28,7 +28,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// The time over that of a write after which it is certain that nothing ends it.
 const UNENDED: Duration = Duration::from_secs(5);
 
-/// Serves until the process is told to stop; a second signal stops it at once. Whatever is gone then, a stop has an end.
+/// Serves until a signal to stop; a second signal stops it at once. A stop always ends in time.
 pub(super) async fn run(
     mut config: Config,
     file: Option<&Path>,
@@ -116,7 +116,7 @@ async fn give_up(app: &App) {
     std::process::exit(STORAGE_FAILED);
 }
 
-/// Refuses what the profile `production` does not allow, and logs what it only warns of.
+/// Refuses findings that the profile `production` does not allow, and logs the others as warnings.
 async fn refuse_unsafe(app: &App, file: Option<&Path>) -> Result<(), Failure> {
     let findings = production::inspect(&app.config, file, &app.storage.content).await;
     for problem in findings?.accept()? {
@@ -204,7 +204,7 @@ impl StopSignal {
     }
 }
 
-/// Tells who can log in, what to open, and a command that works when it is pasted.
+/// Prints the accounts that can log in, the address to open, and a command that works when it is pasted.
 fn greet(base: &str, summary: &Summary, password: &str) {
     let sites = summary
         .sites

@@ -26,7 +26,7 @@ struct Account {
     superuser: bool,
 }
 
-/// Prints all accounts in the order of what users type to log in: for people or, with `is_json`, an object a line.
+/// Prints all accounts in the order of their external ids: for people or, with `is_json`, an object a line.
 pub(super) async fn list(config: &Config, is_json: bool) -> Result<(), Failure> {
     let look = look(config).await?;
     let mut listener = Listener::default();

@@ -80,7 +80,7 @@ impl Asked {
         Ok(told(Response::from_parts(head, body), is_compressed))
     }
 
-    /// Names the compressed answer as what did not change, if it is that which the client has.
+    /// Names the compressed answer in the `ETag` of a 304, if the client has that one.
     fn name_known(&self, headers: &mut HeaderMap) {
         let Some(coded) = headers.get(ETAG).and_then(coded_tag) else {
             return;

@@ -248,8 +248,8 @@ impl Part {
         }
     }
 
-    /// Sends it as a part of the unit of work of `runner`. Answers too what the audit log is still to be told: how
-    /// it went, unless that is a part of the same unit of work.
+    /// Sends it as a part of the unit of work of `runner`. Returns the audit row that remains to be stored too, unless
+    /// it is a part of the same unit of work.
     async fn send_within(
         self,
         app: &App,
@@ -267,8 +267,8 @@ impl Part {
         (answer, row)
     }
 
-    /// Does what is done for it at the edge. If it can't be understood, it is told so when its turn comes; if it is
-    /// refused, the audit log is told.
+    /// Prepares it at the edge. If it is malformed, it is refused when its turn comes; if it is refused here, that is
+    /// audited.
     ///
     /// # Errors
     /// It is refused already, or the service has too much to do.
@@ -325,14 +325,14 @@ fn overall<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> StatusCode {
     }
 }
 
-/// About how many bytes `outcomes` take in JSON. Memory for them is asked for at once.
+/// Estimates the bytes that `outcomes` take in JSON. Memory for them is reserved at once.
 fn size<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Result<usize> {
     let sizes = outcomes.into_iter().map(|it| it.size(false));
     let bodies = sizes.map(|it| Ok(it?.saturating_add(room::FRAME)));
     bodies.sum()
 }
 
-/// Answers `outcomes`, which `body` tells. If one of them must not be stored, nothing of the answer must be.
+/// Makes the response with `body`, which holds `outcomes`. If one of them must not be stored, it must not be.
 fn respond_with(outcomes: &[Outcome], body: Vec<u8>, is_xml: bool) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = overall(outcomes);

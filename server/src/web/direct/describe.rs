@@ -84,7 +84,7 @@ fn render(
     renderer.render(&body, view)
 }
 
-/// The entry of a type, with what the service itself answers at the addresses of that type: logins.
+/// The entry of a type, with the service's own operations at the addresses of that type: logins.
 fn entry(route: &Route, formats: &Formats) -> TypeEntry {
     let mut entry = TypeEntry::of(route, formats);
     let list = DirectPath::new(route.prefix, std::iter::empty::<String>());

@@ -1,5 +1,5 @@
-//! A form that was sent after its session had ended: it is shown again with a link to log in. It has what was typed, and
-//! nothing of the entity.
+//! A form that was sent after its session had ended: it is shown again with a link to log in. It has the typed values,
+//! and nothing of the entity.
 
 use entity_core::engine::DirectPath;
 use entity_core::reply::{Form, FormPurpose};
@@ -29,7 +29,7 @@ pub(crate) async fn keep(direct: DirectRequest<'_>, body: &mut RequestBody, erro
     }
 }
 
-/// The form at this address without an entity: for somebody of whom nobody knows whether they may see one.
+/// The form at this address without an entity, for a caller who is not authenticated.
 pub(crate) fn form(app: &App, path: &DirectPath, verb: Verb) -> Option<Form> {
     let route = app.dispatcher.registry().route(&path.prefix)?;
     let is_action = |name: &str| {

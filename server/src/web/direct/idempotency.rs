@@ -108,7 +108,7 @@ impl Key {
         HeaderValue::try_from(text).map_err(Error::internal)
     }
 
-    /// The first answer to this key, if there was one, as far as the caller of `again` may be told it now.
+    /// Finds the first answer to this key, if there was one, as far as the caller of `again` may read it now.
     ///
     /// # Errors
     /// It was the answer to another request; the caller may no longer send this one; the database can't be read.
@@ -227,8 +227,7 @@ impl Again<'_> {
         }
     }
 
-    /// Returns whether what it was answered with may be told again, although permissions have changed; otherwise, only how it
-    /// went.
+    /// Returns whether its response may be replayed whole, although permissions have changed; otherwise, only in brief.
     ///
     /// # Errors
     /// The caller may no longer do this.
@@ -244,7 +243,7 @@ impl Again<'_> {
     }
 }
 
-/// Answers what `key` was answered with before, as far as that may be told `again`, or else what `work` comes to.
+/// Replays the response that is stored for `key`, as far as `again` may read it, or else does `work`.
 ///
 /// # Errors
 /// Fails as `work` does, when the key came with another request before, and when the caller may no longer do this.
@@ -280,9 +279,9 @@ pub(super) struct Kept {
     status: i32,
     headers: String,
     body: Bytes,
-    /// The number of what permissions were made of; known when it was stored.
+    /// The version of the permissions; known when it was stored.
     epoch: Option<i64>,
-    /// The body of whom only how it went is told; nothing where the status says that.
+    /// The body of a replay in brief; nothing where the status is enough.
     brief: Option<Bytes>,
 }
 
@@ -365,7 +364,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Returns whether the answer held what nothing may keep, so that it can't be given again.
+    /// Returns whether the answer must not be stored (`no-store`), so that it can't be replayed.
     fn was_told_once(&self) -> bool {
         let headers: Vec<(String, String)> =
             serde_json::from_str(&self.headers).unwrap_or_default();

@@ -24,12 +24,12 @@ const REPLACED_TOO: &str = "replaced.";
 /// The sentence about that.
 const REPLACED_SENTENCE: &str = "Of what no page may show, such as a film, a formula or a script, only its address or its \
     text was kept.";
-/// The time after which what was not shown is forgotten.
+/// The time after which a sentence that was not shown is forgotten.
 const LIFE: Duration = Duration::seconds(60);
 /// The most words of a cookie.
 const MOST_WORDS: usize = 5;
 
-/// Returns what the page says, if its reader comes from a form.
+/// Returns the sentence of the page, if its reader comes from a form.
 pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said> {
     let code = code(headers)?;
     let (code, addition) = match code.strip_prefix(REPLACED_TOO) {

@@ -29,7 +29,7 @@ pub(super) enum Begun {
     Part(Response),
 }
 
-/// Makes the first piece of an answer, so that what is wrong with the request is told as usual.
+/// Makes the first piece of an answer, so that errors of the request are answered as usual.
 ///
 /// # Errors
 /// Returns an error if the piece can't be made, if others are being sent, or if a long answer is part of a batch.

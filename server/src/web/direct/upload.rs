@@ -1,8 +1,7 @@
 //! Files that clients send: streamed into the store before the unit of work opens that names them.
 //!
-//! Whoever may not do what the request asks for is told so before its body is read. While the body comes, the request
-//! holds a place for uploads only, and no place for writes: so clients that send slowly are in the way of each other
-//! and of nobody else.
+//! A request without permission is refused before its body is read. While the body comes, the request holds a place for
+//! uploads only, and no place for writes: so slow clients delay each other and nobody else.
 
 mod form;
 mod pace;

@@ -142,8 +142,8 @@ pub(super) fn is_data(format: Format) -> bool {
     format.name != "html"
 }
 
-/// The version of an answer of which nobody keeps count: the same on each node that runs the same program. It need not
-/// resist anybody, for who makes two answers alike harms only the readers of their own.
+/// Hashes an answer that has no stored version: the hash is the same on each node that runs the same program. It need
+/// not resist collisions, which harm only the readers of the author's own content.
 pub(crate) fn digest(bytes: &[u8]) -> Version {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);

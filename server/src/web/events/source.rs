@@ -32,7 +32,7 @@ const STEP: i64 = 25;
 const LATER: Duration = Duration::from_secs(1);
 /// The interval at which an idle stream checks whether its session lives.
 const LOOK: Duration = Duration::from_secs(5);
-/// The time that a stream says nothing at most, so that nobody between takes it for dead.
+/// The maximum time without a message, so that no proxy takes the stream for dead.
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// A stream, as far as it has come.
@@ -51,7 +51,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Begins behind the event `behind`, or with what happens from now on.
+    /// Begins behind the event `behind`, or with the events from now on.
     pub(super) async fn begin(
         app: &App,
         origin: Origin,
@@ -94,8 +94,8 @@ impl Source {
         })
     }
 
-    /// Returns what comes next, or `None` at the end: when the session is over, the service stops, or the database can't be
-    /// read. A client comes back then, and is told why.
+    /// Returns the next message, or `None` at the end: when the session is over, the service stops, or the database
+    /// can't be read. A client reconnects then, and gets the error.
     async fn next(&mut self) -> Option<String> {
         if let Some(begin) = self.begin.take() {
             return Some(begin);
@@ -180,7 +180,7 @@ impl Source {
     }
 }
 
-/// Writes those of `events` that the caller is told.
+/// Writes those of `events` that the caller may read.
 async fn tell(cx: &Context, events: &[(i64, Event)]) -> Result<String> {
     let told = told::to_caller(cx, events).await?.into_iter();
     let written = told.map(|(number, told)| {

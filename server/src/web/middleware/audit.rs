@@ -6,6 +6,6 @@ use http::StatusCode;
 #[derive(Clone, Copy, Debug)]
 pub struct Audited;
 
-/// The status that the audit log is told of an answer whose own one does not say what became of the request.
+/// The status for the audit log of an answer whose own one does not say the outcome of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditedAs(pub StatusCode);

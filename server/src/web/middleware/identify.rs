@@ -1,4 +1,4 @@
-//! Believes other evidence than a session, where it was switched on: HTTP Basic, and what a trusted proxy says.
+//! Authenticates by other evidence than a session, if switched on: HTTP Basic, and the header of a trusted proxy.
 //!
 //! It holds for the one request: no session begins. A request with a session is taken by its session.
 
@@ -19,10 +19,10 @@ use crate::guard::auth::Evidence;
 use crate::web::app::App;
 use crate::web::request_context::RequestContext;
 
-/// The header with what only the proxy knows.
+/// The header with the secret of the proxy.
 const SECRET: HeaderName = HeaderName::from_static("x-proxy-secret");
 
-/// Returns whether the request with this head may be somebody's although it has no session.
+/// Returns whether the request with this head may be authenticated although it has no session.
 pub(crate) fn has_evidence(app: &App, parts: &Parts, arrived: &Arrived) -> bool {
     let named = |name: &HeaderName| parts.headers.contains_key(name);
     (app.config.auth_basic && named(&AUTHORIZATION))
@@ -42,7 +42,7 @@ fn proxy<'a>(
     (is_known && config.trusts(peer)).then_some((name, peer))
 }
 
-/// Lets the request run on behalf of whom its evidence shows, if it has no session.
+/// Authenticates the request by its evidence, if it has no session.
 ///
 /// # Errors
 /// The evidence is malformed or wrong, or a proxy names somebody else than the session.
@@ -103,8 +103,8 @@ fn evidence(app: &App, context: &RequestContext) -> Result<Option<Evidence>> {
     }
 }
 
-/// The value of the header in which a proxy names the user. A second one may be what the client sent, and nobody
-/// knows which of them is the proxy's.
+/// The value of the header in which a proxy names the user. A second one may come from the client, and nobody knows
+/// which of them is the proxy's.
 fn only(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

@@ -83,8 +83,7 @@ pub(crate) fn check(app: &App, headers: &HeaderMap) -> Result<()> {
     }
 }
 
-/// The living session of the request with this head, of which so much is `known`. Being asked for counts as a use
-/// of it.
+/// The living session of the request with this head, of which so much is `known`. That counts as a use of it.
 pub(crate) async fn find(app: &App, parts: &Parts, known: Known) -> Result<Option<Arc<Session>>> {
     let session = match known {
         Known::Nothing => None,

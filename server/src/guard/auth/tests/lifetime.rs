@@ -1,4 +1,4 @@
-//! Tests of the lifetime of sessions, and of what they keep.
+//! Tests of the lifetime of sessions, and of their attributes.
 
 use std::sync::Arc;
 

@@ -127,7 +127,7 @@ impl Operations {
         Units { reads, writes }
     }
 
-    /// Carries them out, one after the other, and keeps what came of it for `key`.
+    /// Runs them, one after the other, and stores the results for `key`.
     ///
     /// # Errors
     /// The batch is atomic and one of them failed: nothing was done then.
@@ -370,7 +370,7 @@ impl Operation {
         Ok(headers)
     }
 
-    /// The request that it stands for, with what earlier ones made put in.
+    /// Makes its request, with the ids that earlier ones made put in.
     fn prepare(
         &self,
         app: &App,

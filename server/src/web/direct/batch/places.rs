@@ -51,7 +51,7 @@ pub(super) fn made(outcome: &Outcome) -> Option<Made> {
     })
 }
 
-/// `path` with what earlier operations made in place of `$<id>.entityId` and `$<id>.entityReference`.
+/// Fills `$<id>.entityId` and `$<id>.entityReference` in `path` from the results of earlier operations.
 pub(super) fn fill_path(path: &str, results: &Results<'_>) -> Result<String> {
     let (address, query) = path
         .split_once('?')
@@ -86,7 +86,7 @@ pub(super) fn fill_query(query: &str, results: &Results<'_>) -> Result<String> {
     Ok(filled.join("&"))
 }
 
-/// `value` with what earlier operations made in place of texts that are nothing but a place for it.
+/// Fills the texts in `value` that are nothing but a placeholder from the results of earlier operations.
 pub(super) fn fill(value: &Value, results: &Results<'_>) -> Result<Value> {
     Ok(match value {
         Value::String(text) => match place(text) {
@@ -109,8 +109,8 @@ pub(super) fn fill(value: &Value, results: &Results<'_>) -> Result<Value> {
     })
 }
 
-/// The id and what is asked of it, if `text` is a place for something that an earlier operation made. It may
-/// have an extension, as a path's last segment does.
+/// Parses a placeholder: the id of the earlier operation, and the name of its property. It may have an extension, as a
+/// path's last segment does.
 fn place(text: &str) -> Option<(&str, &str)> {
     let (id, what) = text.strip_prefix('$')?.split_once('.')?;
     matches!(what, "entityId" | "entityReference").then_some((id, what))

@@ -20,7 +20,7 @@ use crate::web::direct::body::form_pairs;
 use crate::web::direct::idempotency::Key;
 use crate::web::request_context::RequestContext;
 
-/// The parameter that says between what the references in `_refs` stand.
+/// The parameter with the separator of the references in `_refs`.
 const SEPARATOR: &str = "separator";
 
 /// A batch by references, read.

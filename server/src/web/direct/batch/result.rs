@@ -27,7 +27,7 @@ pub(super) struct Outcome {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
-    /// The headers of a part that began or ended a session, which are for the client and not for who reads results.
+    /// The headers of a part that began or ended a session, which are for the client and not part of the results.
     pub(super) session: Option<HeaderMap>,
     /// The message of the error, if it is one.
     message: Option<Message>,
@@ -173,7 +173,7 @@ impl Outcome {
     }
 }
 
-/// Takes what is about the session of the client out of the headers of a part, if it began or ended one.
+/// Takes the headers about the session of the client out of those of a part, if it began or ended one.
 fn take_session(headers: &mut HeaderMap) -> Option<HeaderMap> {
     if !headers.contains_key(SET_COOKIE) {
         return None;

@@ -8,10 +8,10 @@ use super::result::Outcome;
 use crate::web::app::App;
 use crate::web::request_context::RequestContext;
 
-/// About what a result takes besides its body: its address, its status and its headers.
+/// The approximate size of a result besides its body: its address, its status and its headers.
 pub(super) const FRAME: usize = 512;
 
-/// The number of bytes the results of a batch may still take. When none are left, what follows is not carried out.
+/// The number of bytes the results of a batch may still take. When none are left, further parts are refused.
 #[derive(Debug)]
 pub(super) struct Room {
     left: Option<usize>,

@@ -69,7 +69,7 @@ struct Reading {
     files: Vec<(String, Option<String>, Received)>,
     /// The number of bytes of the files.
     bytes: u64,
-    /// The room for these, once that was asked, and what is counted of them.
+    /// The room for these, once it was read, and their counted bytes.
     room: Option<(Room, Counted)>,
     /// The token that is still to come.
     token: Option<String>,
@@ -237,8 +237,8 @@ impl Reading {
     }
 }
 
-/// The body for the parser, which takes all that it can get before it looks at it: it gets a piece at a time, and no
-/// more before it has made something of what it has.
+/// The body for the parser, which would buffer all that it can get: it gets a piece at a time, and no more before it
+/// has parsed the last one.
 struct Gate {
     source: BoxStream<'static, Result<Bytes>>,
     piece: Bytes,

@@ -33,7 +33,7 @@ impl Pace {
         }
     }
 
-    /// Waits for what the client sends next.
+    /// Waits for the next bytes of the client.
     ///
     /// # Errors
     /// Returns an error if nothing comes for too long.

@@ -140,7 +140,7 @@ fn step(title: &str, tools: &[&str]) -> Value {
     json!({"title": title, "tools": tools})
 }
 
-/// Whoever asks for `path` is told that the field `name` is wrong.
+/// Asserts that a write to `path` is refused because of the field `name`.
 async fn refused(kitchen: &Kitchen, path: &str, steps: Value, name: &str) {
     let answer = kitchen.cook.put(path, &json!({"steps": steps})).await;
     let error = answer.expect(StatusCode::BAD_REQUEST).json();

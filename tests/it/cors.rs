@@ -1,4 +1,4 @@
-//! Which pages of other origins may read answers.
+//! CORS: the pages of other origins that may read answers.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,

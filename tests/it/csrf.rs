@@ -22,7 +22,7 @@ impl OnBackend for WithTokens {
 }
 
 impl WithTokens {
-    /// Somebody, and the token of their session.
+    /// Returns a user's client, and the token of its session.
     async fn user(&self, eid: &str) -> (Client, String) {
         let client = self.0.user(eid).await;
         let session = client.get("/direct/session/current.json").await.json();

@@ -28,7 +28,7 @@ struct Waiter {
     word: String,
 }
 
-/// Where the work on a word and its test meet.
+/// The rendezvous of the work on a word and its test.
 struct Meeting {
     begun: Semaphore,
     may_end: Semaphore,

@@ -1,4 +1,4 @@
-//! `/feeds`: what whoever has the address of a private feed reads, and what stands nowhere else.
+//! `/feeds`: content for the holder of the address of a private feed, and its secrets.
 
 mod address;
 mod coming;

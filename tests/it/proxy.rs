@@ -1,4 +1,4 @@
-//! Where a request comes from is what our own proxies say, and nobody else: in the audit log and for the throttle.
+//! The client address of a request is the one that our own proxies name: in the audit log and for the throttle.
 
 use std::net::SocketAddr;
 
@@ -21,7 +21,7 @@ async fn behind_proxies(header: &str) -> TestApp {
     TestApp::start(database, &settings).await
 }
 
-/// Somebody who connects from `peer`.
+/// A client that connects from `peer`.
 fn client(app: &TestApp, peer: &str) -> Client {
     let peer = SocketAddr::new(peer.parse().expect("an address"), 4711);
     Client::of(app.service().clone()).at(peer)

@@ -104,7 +104,7 @@ fn ids(collection: &Collection) -> Vec<String> {
     ids.collect()
 }
 
-/// Asks many questions. How many were answered, and how many of them in more than two parts.
+/// Sends many queries, and returns the numbers of answers and of those in more than two parts.
 async fn run(dispatcher: &Dispatcher, mut dice: Dice) -> (usize, usize) {
     let (mut answered, mut walked) = (0, 0);
     for _ in 0..QUESTIONS {
@@ -116,7 +116,7 @@ async fn run(dispatcher: &Dispatcher, mut dice: Dice) -> (usize, usize) {
     (answered, walked)
 }
 
-/// Asks both, and follows both to the end of a walk. How many parts it had; `None` if both refuse.
+/// Queries both, and follows both to the end of a walk. Returns the number of its parts; `None` if both refuse.
 async fn compare(dispatcher: &Dispatcher, query: &[(String, String)]) -> Option<usize> {
     let mut cursors = [None, None];
     for part in 1..=MOST_PARTS {

@@ -151,7 +151,7 @@ fn remarks(leaflets: &[Leaflet]) -> Vec<Remark> {
     leaflets.iter().flat_map(both).collect()
 }
 
-/// When a leaflet appears and disappears, in hours from now, and whether it is there now.
+/// The hours from now after which a leaflet appears and disappears, and whether it is there now.
 const TIMES: [(Option<i64>, Option<i64>, bool); 7] = [
     (None, None, true),
     (Some(-1), None, true),

@@ -395,7 +395,7 @@ both! {
         hook(&teacher, &receiver).await;
     }
 
-    /// Whoever waits for the right to write must not keep whoever has it from going on.
+    /// A task that waits for the write permit must not block the one that holds it.
     async fn many_webhooks_are_sent_while_others_take_their_turns(app: Private) {
         let (app, receiver) = (app.0, Receiver::start().await);
         let teacher = app.user("instructor1").await;

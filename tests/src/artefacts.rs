@@ -62,8 +62,8 @@ impl Artefacts {
         output.status.success()
     }
 
-    /// Compiles `source`, a path below the folder of the workspace, against the libraries, with further `arguments`
-    /// of the compiler; what comes of it lies in `folder`.
+    /// Compiles `source`, a path below the folder of the workspace, against the libraries, with further `arguments` of
+    /// the compiler; the output lies in `folder`.
     pub fn compile(&self, source: &str, folder: &Path, arguments: &[String]) -> Output {
         let mut command = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
         command
@@ -102,7 +102,7 @@ fn libraries(messages: &[Value], name: &str) -> Vec<PathBuf> {
     files.collect()
 }
 
-/// Where cargo lets the compiler look for what libraries link, those of other languages included.
+/// The search paths that cargo gives the compiler for linked libraries, those of other languages included.
 fn searched(messages: &[Value]) -> Vec<String> {
     let mut searched: Vec<String> = messages
         .iter()

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::process::free_port;
 
-/// Where Debian has it, which is not in everybody's `PATH`.
+/// The folder in which Debian has it, which may be missing in `PATH`.
 const USUAL_PLACE: &str = "/usr/sbin";
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// A node is asked ten times a second whether it is ready, and left out at its first no. Only what no node has got yet is

@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Plan {
     /// The number of measurements of each case.
     pub rounds: u32,
-    /// For how long each time.
+    /// The duration of each measurement.
     pub duration: Duration,
 }
 

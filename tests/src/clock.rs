@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::fault::skip;
 
-/// Where the library may be.
+/// The folders in which the library may be.
 const PLACES: [&str; 3] = ["/usr/lib", "/usr/lib64", "/usr/local/lib"];
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 

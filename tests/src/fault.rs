@@ -68,7 +68,7 @@ impl Mount {
         Some(self)
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

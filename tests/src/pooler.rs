@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::Database;
 use crate::postgres;
 
-/// Where Debian has it, which is not in everybody's `PATH`.
+/// The folder in which Debian has it, which may be missing in `PATH`.
 const USUAL_PLACE: &str = "/usr/sbin";
 const PORT: u16 = 6432;
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -68,7 +68,7 @@ impl Pooler {
         })
     }
 
-    /// Where the database is behind it, as the setting of the service has it.
+    /// Returns the URL of the database behind it, for the setting of the service.
     pub fn url(&self) -> String {
         let folder = self.folder.path().display().to_string();
         let folder = folder.replace('/', "%2F");

@@ -138,7 +138,7 @@ impl Process {
         }
     }
 
-    /// Where it listens.
+    /// Returns the port on which it listens.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -86,7 +86,7 @@ impl Proxy {
         }
     }
 
-    /// Where it listens.
+    /// Returns the port on which it listens.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -87,7 +87,7 @@ impl Server {
         app
     }
 
-    /// Where its first database is, as the setting of the service has it.
+    /// Returns the URL of its first database, for the setting of the service.
     pub fn url(&self) -> String {
         postgres::url(self.folder.path(), "postgres")
     }

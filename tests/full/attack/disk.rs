@@ -1,4 +1,4 @@
-//! Filling the disk: what strangers and accounts can make the service store is bounded, and what is over goes.
+//! Filling the disk: the rows that strangers and accounts can make the service store are bounded, and expired ones go.
 
 use chrono::TimeDelta;
 use http::{HeaderName, StatusCode};

@@ -20,7 +20,7 @@ use tests::process::{Process, service};
 use tests::{Answer, Backend, Client, Database, OnBackend, TestApp, both};
 
 const BATCH: &str = "/direct/batch.json";
-/// Most bytes of an answer here.
+/// The maximum number of bytes of an answer here.
 const MOST: usize = 64 << 10;
 /// The size of one of the announcements.
 const USUAL: usize = 14 << 10;

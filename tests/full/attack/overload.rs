@@ -1,5 +1,5 @@
-//! More than the service can do: what finds no room is told at once, everybody gets a share, and what was begun for
-//! clients who have gone is given back.
+//! Overload: requests that find no room are refused at once, every client gets a share, and work for clients that have
+//! gone is given up.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

@@ -75,7 +75,7 @@ fn instant(entity: &Value, field: &str) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(millis).expect("an instant")
 }
 
-/// Tries to log in with a wrong password until that has to wait. For how many seconds?
+/// Tries to log in with a wrong password until that has to wait, and returns the seconds to wait.
 async fn fail_until_throttled(stranger: &Client, name: &str) -> u32 {
     for _ in 0..20 {
         let form = format!("username={name}&password=wrong");

@@ -1,5 +1,5 @@
-//! Many that write at once share a COMMIT. What each of them was told is so after the process was killed, be it that it
-//! was done or that it was refused.
+//! Group commit: concurrent writes share a COMMIT. The answer to each of them holds after the process was killed, be it
+//! that it was done or that it was refused.
 
 use std::collections::HashSet;
 use std::fs;

@@ -90,7 +90,7 @@ impl Load {
         self.orders.round.store(round, Ordering::SeqCst);
     }
 
-    /// Ends it. What became of all requests.
+    /// Ends it, and returns the outcome of all requests.
     pub(super) async fn end(self) -> Outcome {
         self.orders.is_over.store(true, Ordering::SeqCst);
         let mut all = Outcome::default();

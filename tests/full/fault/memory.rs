@@ -23,7 +23,7 @@ use crate::durability::{announce, check, id_of};
 const MEMORY: u64 = 256 << 20;
 /// The memory of it that the service may take, in MiB, where all of this is slow.
 const MOST: u64 = 230;
-/// For how long everybody asks at once, and until when somebody is shown a list.
+/// The time for which all clients send requests at once, and within which a list is shown.
 const LOAD: Duration = Duration::from_secs(8);
 /// Enough news for more than one answer.
 const NEWS: usize = 60;

@@ -1,5 +1,5 @@
-//! Each system call of a write fails once, as SQLite tests itself: what was acknowledged is there after a restart, what
-//! was refused is not, and nothing is there by halves.
+//! Each system call of a write fails once, as SQLite tests itself: acknowledged writes are there after a restart,
+//! refused ones are not, and none is there by halves.
 //!
 //! A sample by default, all calls with `FULL=1`.
 

@@ -1,4 +1,4 @@
-//! The power fails: what was acknowledged is there afterwards, and nothing by halves (REL-1).
+//! The power fails: acknowledged writes are there afterwards, and nothing by halves (REL-1).
 //!
 //! The database lies on a [disk](disk::Disk) that forgets what was not synchronised. A killed process proves nothing
 //! of this kind, because the kernel keeps what the process wrote. `POWER_CUTS` says how often the power is cut.

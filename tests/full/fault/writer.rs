@@ -1,4 +1,4 @@
-//! Somebody who writes to a service whose machine fails, and remembers what was acknowledged.
+//! A client that writes to a service whose machine fails, and remembers the acknowledged writes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub(super) struct Writer {
     refused: BTreeSet<String>,
 }
 
-/// Where the database is in `folder`.
+/// Returns the URL of the database in `folder`.
 pub(super) fn url(folder: &Path) -> String {
     format!("sqlite://{}?mode=rwc", file(folder).display())
 }
@@ -44,7 +44,7 @@ fn file(folder: &Path) -> PathBuf {
 }
 
 impl Writer {
-    /// Somebody who may write, logged in.
+    /// Makes a client that may write, logged in.
     pub(super) async fn new(process: &Process) -> Self {
         Self {
             client: log_in(process).await,

@@ -1,4 +1,4 @@
-//! Canaries: what somebody may not see stands in nothing that the service sends to them.
+//! Canaries: text that a caller may not see is in no answer to that caller.
 //!
 //! Each type has entities in each state that the policy names. The texts of those that somebody may not read are words
 //! that nothing else has, as is what only some answers have of an entity ([`planted`]). Then everything is asked for
@@ -201,7 +201,7 @@ impl Aviary {
         }
     }
 
-    /// Whoever may see the entities sees the words.
+    /// Asserts that the administrator sees the words, so that they are planted.
     async fn is_seen(&self, world: &World) {
         let admin = world.callers.last().expect("an administrator");
         let mut wrong = Vec::new();

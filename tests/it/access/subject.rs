@@ -174,7 +174,7 @@ impl World {
         }
     }
 
-    /// Where something is to be made, and somebody who does not belong there.
+    /// Makes a place for a new entity, and a user who does not belong there.
     async fn place(&self, kind: &str) -> Subject {
         let mut rows = Rows::default();
         let user = self.plan_user(&mut rows);

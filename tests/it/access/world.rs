@@ -23,7 +23,7 @@ use super::policy::COLUMNS;
 use super::rows::Rows;
 use super::subject::Subject;
 
-/// When everything was made, in milliseconds: a day before the clock begins.
+/// The time at which everything was made, in milliseconds: a day before the clock begins.
 pub(super) const MADE: i64 = 1_795_168_800_000;
 /// Longer than a session may go unused.
 const TOO_LONG: TimeDelta = TimeDelta::minutes(31);
@@ -68,14 +68,14 @@ const COURSE: &[(&str, &str)] = &[
     ("peer", "Student"),
 ];
 
-/// Somebody with an account.
+/// A user with an account.
 #[derive(Clone, Debug)]
 pub(super) struct Person {
     pub(super) id: String,
     pub(super) eid: String,
 }
 
-/// Somebody who asks.
+/// A client that sends requests.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     /// The name in failures.
@@ -296,7 +296,7 @@ impl World {
         callers
     }
 
-    /// Somebody of the cast, in a new session.
+    /// Logs a user of the cast in, in a new session.
     pub(super) async fn log_in(&self, name: &str) -> Client {
         let stranger = self.app.anonymous();
         stranger.log_in(&self.people[name].eid, PASSWORD).await

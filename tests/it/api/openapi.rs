@@ -221,7 +221,7 @@ async fn document(client: &Client) -> Document {
     Document::new(client.get(PATH).await.expect(StatusCode::OK).json())
 }
 
-/// Method and path of everything that is registered. What may be left out of a path is left out.
+/// The method and path of everything that is registered. Optional segments of a path are left out.
 fn offered() -> BTreeSet<(String, String)> {
     let mut offered = BTreeSet::new();
     for entry in catalog().types {

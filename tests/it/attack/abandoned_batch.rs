@@ -23,7 +23,7 @@ struct Doors;
 /// The bells of all doors: tests run beside each other.
 static BELLS: LazyLock<Mutex<HashMap<String, Arc<Bell>>>> = LazyLock::new(Mutex::default);
 
-/// When somebody asks for a door, and when it opens.
+/// The signals that a door is read, and that it opens.
 #[derive(Debug, Default)]
 struct Bell {
     rung: Notify,

@@ -7,7 +7,7 @@ use tests::{Client, TestApp, both};
 
 const BATCH: &str = "/direct/batch.json";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
-/// Of the victim, what the attacker does not type and is not to learn.
+/// The facts about the victim that the attacker does not type and is not to learn.
 const SECRETS: [&str; 3] = ["instructor2@example.edu", "Lindqvist", "Daniel"];
 
 /// Makes a site of this type, adds the victim in every way there is, and reads what the site then tells.

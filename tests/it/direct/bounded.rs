@@ -10,10 +10,10 @@ use super::{FORM, JSON, XML};
 const NEWS: &str = "/direct/announcement";
 const BATCH: &str = "/direct/batch.json";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
-/// Most bytes of an error as data, and as a page.
+/// The maximum number of bytes of an error as data, and as a page.
 const DATA: usize = 24 << 10;
 const PAGE: usize = 48 << 10;
-/// Most lines of a head. Here is no connection, which adds up to four.
+/// The maximum number of lines of a head. Here is no connection, which adds up to four.
 const LINES: usize = 36;
 
 /// Requests with something long in them that an error may name.

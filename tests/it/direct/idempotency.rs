@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: what is sent twice is done once.
+//! `Idempotency-Key`: a request that is sent twice is done once.
 
 use chrono::TimeDelta;
 use http::{HeaderName, Method, StatusCode};
@@ -29,7 +29,7 @@ fn news(title: &str) -> Value {
     json!({"siteId": "biology-101", "title": title})
 }
 
-/// One of everything: what makes, what changes, what reads, and what can't be done twice.
+/// A batch with one of each: a create, a change, a read, and an operation that can't be done twice.
 fn batch(is_atomic: bool, title: &str, gone: &str) -> Value {
     json!({"atomic": is_atomic, "operations": [
         {"id": "made", "method": "POST", "path": "announcement", "body": news(title)},

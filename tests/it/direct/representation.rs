@@ -33,8 +33,8 @@ const FORMATS: [(&str, &str); 7] = [
     ("ics", "text/calendar"),
 ];
 
-/// Which of `offered` a client wants most that says `accept`: of a format's quality the most exact range decides,
-/// of formats with the same quality the order.
+/// Negotiates the content: returns the best of `offered` for `accept`. The most exact range decides the quality of a
+/// format, the order decides between formats of the same quality.
 fn wanted<'a>(accept: &[(&str, u32)], offered: &[(&str, &'a str)]) -> Option<&'a str> {
     let quality = |media_type: &str| {
         let (kind, _) = media_type.split_once('/').expect("a media type");

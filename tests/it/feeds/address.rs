@@ -1,4 +1,4 @@
-//! Which addresses private feeds have, what can be asked of them, and what can't be made one.
+//! The addresses of private feeds, their queries, and the addresses that can't be read by one.
 
 use chrono::TimeDelta;
 use http::header::{ACCEPT, ALLOW};

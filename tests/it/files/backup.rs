@@ -19,7 +19,7 @@ async fn disk(folder: PathBuf) -> Blobs {
     Blobs::new(DiskStore::open(folder).await.expect("a folder"))
 }
 
-/// Where a store in `folder` has the file with these bytes.
+/// Returns the path of the file with these bytes in the store in `folder`.
 pub(super) fn place(folder: &Path, bytes: &[u8]) -> PathBuf {
     let digest = Blob::of(bytes).digest();
     let part = digest.get(..2).expect("digits");

@@ -227,7 +227,7 @@ both! {
     }
 }
 
-/// Somebody who says to have come for another host.
+/// A client that names another host.
 fn elsewhere(app: &TestApp) -> Client {
     let forwarded = HeaderName::from_static("x-forwarded-host");
     app.anonymous().with_header(forwarded, "evil.example")

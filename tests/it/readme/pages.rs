@@ -16,7 +16,7 @@ const ARROW: &str = "** → **";
 /// The names and values that a form sends.
 type Pairs = Vec<(String, String)>;
 
-/// Somebody at a page.
+/// A visitor at a page.
 struct Visitor {
     client: Client,
     path: String,
@@ -153,7 +153,7 @@ fn link(page: &str, label: &str) -> Option<String> {
     links.find_map(|it| attribute(it.0, "href"))
 }
 
-/// Where a button leads, and what its form sends if nobody fills it in.
+/// Returns the target of a button, and the fields that its form sends if nobody fills it in.
 fn button(page: &str, label: &str) -> Option<(Option<String>, Pairs)> {
     let mut buttons = elements(page, "button").into_iter();
     let (head, _, at) = buttons.find(|it| text(it.1) == label)?;

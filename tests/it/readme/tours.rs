@@ -12,7 +12,7 @@ use tests::{Backend, Database, OnBackend};
 
 use super::{DOCUMENTS, INTEGRATING, OPERATING, README, block_in, blocks_in, lines_in};
 
-/// Where the documents say that the service listens.
+/// The address on which the service listens according to the documents.
 const ADDRESS: &str = "127.0.0.1:8080";
 /// Stands between the outputs of two blocks.
 const MARK: &str = "=== next ===";

@@ -28,7 +28,7 @@ async fn all(connection: &DatabaseConnection, sql: &str) -> Vec<sea_orm::QueryRe
     rows.unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-/// Compares what is stored folded with what it was made of. How many texts there are.
+/// Compares the stored folded texts with their sources, and returns the number of texts.
 async fn compare(connection: &DatabaseConnection) -> usize {
     let mut texts = 0;
     for (table, schema) in searched() {

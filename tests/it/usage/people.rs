@@ -44,7 +44,7 @@ fn text(dice: &mut Dice, most: usize) -> String {
     (0..=dice.below(most)).map(|_| *dice.of(&letters)).collect()
 }
 
-/// Somebody, and what they made.
+/// A user, and the entities that they made.
 pub(super) struct Actor {
     client: Client,
     eid: &'static str,

@@ -68,8 +68,8 @@ impl Counter {
         }
     }
 
-    /// Returns what it takes to read `path` with `query` on behalf of `caller`. What is remembered from request to request
-    /// is counted the first time.
+    /// Returns the cost of reading `path` with `query` on behalf of `caller`. Caches are filled the first time, which
+    /// counts.
     ///
     /// # Errors
     /// Returns an error if the caller may not read this, or if there is nothing at `path`.

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::postgres::{self, PostgresDatabase};
 
-/// Where Linux has a file system in memory.
+/// The file system in memory of Linux.
 const MEMORY: &str = "/dev/shm";
 /// The number of bytes that must be free there: containers often have 64 MiB.
 const ROOM: u64 = 2 << 30;

@@ -1,4 +1,4 @@
-//! The author's kit: what somebody who writes a type of entity needs to test it.
+//! The test kit for authors of entity types.
 //!
 //! [`TestApp`] is the whole service in the process of the test, with every linked type, over the demo university in a
 //! database of its own. [`Client`] sends requests as a user of that university with some [`Role`]. [`both!`] makes two tests of a body,

@@ -22,7 +22,7 @@ pub enum Role {
     OtherStudent,
     /// The instructor of [`OTHER_SITE`], who is no member of [`SITE`].
     Outsider,
-    /// Somebody who is not logged in.
+    /// A client that is not logged in.
     Stranger,
 }
 

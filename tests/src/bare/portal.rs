@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{Bare, json};
 
-/// Whose rows are shown: those of the pinned sites of `?1`.
+/// The tables and the condition of the rows that are shown: those of the pinned sites of `?1`.
 const PINNED: &str = "membership m JOIN site s ON s.id = m.site_id \
     WHERE m.user_id = ?1 AND m.is_active AND m.is_pinned AND s.is_published";
 /// The number of entries each list of a dashboard has.

@@ -34,7 +34,7 @@ const LARGE: Part = Part {
 /// The number of times that each address is asked for; the first answer does not count.
 const ROUNDS: usize = 3;
 
-/// Which parts of the course are measured: by whom, and where. `{}` is the course.
+/// The callers and the addresses in the course that are measured. `{}` is the course.
 const CASES: [(Who, &str); 27] = [
     (Who::Student, "announcement/site/{}.json?n=50"),
     (Who::Student, "assignment/site/{}.json?_limit=50"),

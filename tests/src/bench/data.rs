@@ -18,7 +18,7 @@ pub(super) const SIZE: Size = Size {
 const ROWS_IN_STATEMENT: u32 = 500;
 /// The number of different announcements and sites that are asked for.
 const ASKED: u32 = 1_000;
-/// When the first announcement was written: 2026-01-01T00:00:00Z.
+/// The time of the first announcement: 2026-01-01T00:00:00Z.
 pub(super) const EPOCH: i64 = 1_767_225_600_000;
 /// The share of a seven-day week that passes between two announcements, in milliseconds.
 const PACE: i64 = 100_000;

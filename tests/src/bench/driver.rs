@@ -35,7 +35,7 @@ pub struct Load {
 /// The outcome of a [`Load`].
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// For how long requests were sent.
+    /// The time for which requests were sent.
     pub duration: Duration,
     /// The time that it took, to the last answer.
     pub elapsed: Duration,

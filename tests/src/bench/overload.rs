@@ -16,7 +16,7 @@ use crate::cgroup::MemoryGroup;
 use crate::process::{Process, own_cpu_time, service};
 use crate::{Backend, Database, OnBackend};
 
-/// Each account may send as much as it likes: what is refused is too much for the service.
+/// The settings without rate limits of accounts: only requests beyond the capacity of the service are refused.
 const WITHOUT_RATES: [(&str, &str); 3] = [
     ("LECTERN_RATE_READS", "0"),
     ("LECTERN_RATE_WRITES", "0"),
@@ -40,13 +40,13 @@ const LOOK: Duration = Duration::from_millis(500);
 const LOOKS: (u32, u32) = (4, 20);
 /// Full pages of 1,000 entries that are asked for in a second.
 const PAGES: f64 = 1_500.0;
-/// For how long at least: a service without bounds had all of its memory in eight seconds.
+/// The minimum duration: a service without bounds had all of its memory in eight seconds.
 const PAGES_FOR: Duration = Duration::from_secs(12);
 
 /// The extent of a measurement.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// For how long each run.
+    /// The duration of each run.
     pub duration: Duration,
     /// Names of storages and cases; all of those that are not named at all.
     pub only: Vec<String>,

@@ -27,7 +27,7 @@ use crate::{app, bare};
 pub(super) const FILE: &str = "lectern.db";
 /// The name that the client calls the server by.
 const HOST: &str = "127.0.0.1:8080";
-/// Where the client is.
+/// The address of the client.
 const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 50_000);
 
 /// Serves the requests of all cases over the database in `folder`, on behalf of those whom `cookies` tell.
@@ -83,8 +83,8 @@ fn take_place(app: &App, case: &Case, cookie: &str) -> impl Future {
     held
 }
 
-/// Serves the requests of `case` several times, each time between two marks, after a time that warms up. What the audit
-/// log of the service has to store of them is stored before the second mark.
+/// Serves the requests of `case` several times, each time between two marks, after a time that warms up. The audit rows
+/// of the service are stored before the second mark.
 async fn serve<S: Serves>(case: &Case, cookie: &str, service: &S, app: Option<&App>) {
     let requests: Vec<_> = case.paths.iter().map(|it| request(it, cookie)).collect();
     for _warm_and_counted in 0..=SAMPLES {

@@ -43,8 +43,8 @@ struct Row {
     growth: u64,
 }
 
-/// Lets each attack whose name holds `name` go on for `duration` on both databases, and prints the table. Whether all
-/// bounds held.
+/// Lets each attack whose name holds `name` go on for `duration` on both databases, and prints the table. Returns true
+/// if all bounds held.
 pub fn attacks(duration: Duration, name: &str) -> bool {
     let sides = Sides::new();
     let mut is_good = true;

@@ -29,7 +29,7 @@ pub(super) const LONG_TEXT: usize = 190_000;
 /// The number of long texts there are in the site of each attacker.
 const LONG_TEXTS: usize = 48;
 
-/// Where the two sides run, each on a thread of its own.
+/// The runtimes of the two sides, each on a thread of its own.
 #[derive(Debug)]
 pub(super) struct Sides {
     pub(super) others: Runtime,

@@ -32,8 +32,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// The most that the service may have in memory without files, in KiB.
 const MEMORY: u64 = 300 << 10;
 
-/// Goes on for `duration` on each of `backends`, and prints how everything developed. Whether all of it levelled off and nobody met a
-/// failure.
+/// Goes on for `duration` on each of `backends`, and prints the course of all figures. Returns true if all of them
+/// levelled off and nothing failed.
 pub fn soak(duration: Duration) -> bool {
     let sides = Sides::new();
     let mut is_good = true;

@@ -26,7 +26,7 @@ fn link(answer: &Answer, relation: &str) -> Option<String> {
 /// The maximum number of these that were loaded at once.
 static LOADED: AtomicUsize = AtomicUsize::new(0);
 
-/// Something large that refers to another of its kind. In lists it is small.
+/// A large entity that refers to another of its type. In lists it is small.
 #[derive(Clone, Debug, Serialize, Entity)]
 struct Hoard {
     #[entity(id)]

@@ -62,7 +62,7 @@ impl Disk {
         self.changes_left == Some(0)
     }
 
-    /// Cuts the power and turns it on again: what was not synchronised is lost, as `cut` says.
+    /// Cuts the power and turns it on again: writes that were not synchronised are lost, as `cut` says.
     pub(super) fn cut(&mut self, cut: Cut) {
         self.changes_left = None;
         self.names.clone_from(&self.durable_names);

@@ -9,7 +9,7 @@ use tests::{Answer, Client};
 use super::Aviary;
 use crate::access::world::World;
 
-/// Somebody who teaches, and what there is to ask for afterwards.
+/// A teacher who plants, and the paths to read afterwards.
 struct Planter<'a> {
     teacher: &'a Client,
     site: &'a str,

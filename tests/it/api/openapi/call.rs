@@ -171,8 +171,8 @@ pub(super) fn calls(operation: &Operation, known: &Known) -> Vec<Call> {
     calls
 }
 
-/// A body of this type that says what the example says, about a site that exists.
-/// The example, about something that is there. What must not be there yet differs from one address to the next.
+/// A body of this type that says what the example says, about a site that exists. The example, about something that is
+/// there. A value that must be new differs from one address to the next.
 fn body(id: &str, media_type: &str, example: &Value) -> String {
     let mut example = example.clone();
     if let Some(eid) = example.get_mut("eid") {

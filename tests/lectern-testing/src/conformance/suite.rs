@@ -21,7 +21,7 @@ use crate::role::{OTHER_SITE, Role, SITE};
 const PART: usize = 100;
 const MOST_PARTS: usize = 20;
 
-/// Somebody who asks.
+/// A client with its account.
 #[derive(Clone, Debug)]
 pub struct Person {
     /// The role.

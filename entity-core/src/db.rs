@@ -6,6 +6,7 @@ pub mod blobs;
 mod column;
 mod contains;
 mod decimal;
+mod declared_sql;
 mod driver;
 #[doc(hidden)]
 pub mod entity;
@@ -15,55 +16,55 @@ mod failure;
 mod faults;
 mod file;
 mod folded;
-mod group;
-mod lane;
+mod group_commit;
 mod page;
+mod query_pool;
 pub(crate) mod quota;
-mod recent;
 mod record;
+pub(crate) mod redaction;
 mod row;
+mod row_policy;
 mod rule;
 mod savepoint;
 mod scanning;
 mod search;
 mod session;
-mod sight;
 mod sink;
 mod sql;
 mod stop;
 mod sweep;
 mod table;
 mod transaction;
-mod trial;
+mod transaction_cache;
 pub mod usage;
-pub(crate) mod veil;
 
 pub use crate::model::counted::Counted;
 pub use crate::model::migration::Migration;
 pub use crate::model::table::{ColumnType, MADE_BY, TableSpec, Unique};
 pub use column::Column;
+pub use declared_sql::check_declared_sql;
 pub use entity::Values;
 pub use entity_core_derive::Row;
 pub use faults::Faults;
 pub use file::File;
-pub use group::Groups;
-pub use lane::{Lane, LaneCounts, Lanes, Take, overrun, refusal};
-pub use page::Measure;
+pub use group_commit::GroupCommit;
+pub use page::ReadLimit;
+pub use query_pool::{QueryPool, QueryPoolCounts, QueryPools, RowVisitor, overrun, refusal};
 pub use quota::{Quota, Quotas, check as check_quotas};
 pub use record::{
-    Followed, GroupTable, Kept, MOST_PASSED, Parent, Record, Secret, THIS, add, among, children,
-    computed, count, count_by, create, delete, delete_of_person, find, follow, insert, insert_many,
-    json_value, large_number, later, list, list_statement, load, lock, new_key, new_number, note,
-    owner, pin, put, put_many, read, read_json, read_many, replace, row, sent_list, store, update,
+    ColumnValue, Followed, GroupTable, MOST_PASSED, Parent, Record, Secret, THIS, add, among,
+    children, computed, count, count_by, create, delete, delete_of_person, find, follow, insert,
+    insert_many, json_value, large_number, later, list, list_statement, load, lock, new_key,
+    new_number, note, owner, pin, put, put_many, read, read_json, read_many, replace, row,
+    sent_list, store, update,
 };
 pub use row::{FromRow, Row, columns};
-pub use rule::{Facts, Sight, Telling, Veiled};
+pub use row_policy::{Cause, WrittenRowPolicy, permits};
+pub use rule::{PolicyInputs, RedactedField, RowPolicy, Telling};
 pub use scanning::Scanning;
 pub use session::{Db, Reader, Session};
-pub use sight::{Cause, WrittenSight, permits};
 pub use sql::{Sql, Variables};
 pub use stop::{Stop, Stops};
-pub use sweep::Dated;
+pub use sweep::ExpiringTable;
 pub use table::Parents;
 pub use transaction::{Transaction, is_at_rest};
-pub use trial::try_tables;

@@ -43,7 +43,7 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | an instance of a type, and its schema | [`Entity`], [`schema`] |
 //! | a type with its capabilities | [`Provider`], [`Read`], [`List`], [`Create`], [`Update`], [`Delete`], [`Actions`] |
 //! | registration, and the checks at the start | [`register!`], [`Registry`] |
-//! | who may do what | [`Access`], [`Need`], [`Authorizer`](access::Authorizer), [`gate`] |
+//! | permissions | [`Access`], [`Need`], [`Authorizer`](access::Authorizer), [`gate`] |
 //! | lists | [`search`], [`Search`], [`Page`] |
 //! | the unit of work | [`Context`], [`mod@unit`] |
 //! | errors | [`Error`], [`ErrorKind`] |
@@ -75,17 +75,18 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 // Some docs link to the module `db`, which is a feature.
 #![cfg_attr(not(feature = "sea-orm"), allow(rustdoc::broken_intra_doc_links))]
 
-/// Values that know nobody: errors, paths, texts, credentials, rules of recurrence, the unit of work.
-pub mod words {
+/// The primitives, which depend on no other floor: errors, paths, texts, credentials, rules of recurrence, the unit of
+/// work.
+pub mod primitives {
     pub(crate) mod error;
     pub(crate) mod fold;
     pub(crate) mod label;
-    pub(crate) mod large;
     pub(crate) mod nearest;
     pub(crate) mod path;
+    pub(crate) mod read_budget;
     pub mod recurrence;
     pub(crate) mod reference;
-    pub(crate) mod scatter;
+    pub(crate) mod stable_hash;
     pub(crate) mod text;
     pub mod token;
     pub mod typed;
@@ -97,7 +98,7 @@ pub mod words {
 
     pub use label::label;
     pub use nearest::nearest;
-    pub use scatter::scattered;
+    pub use stable_hash::stable_hash;
     pub use text::plain_text;
     pub use uri::{to_uri, to_uri_part};
     pub use web::is_web_address;
@@ -108,6 +109,7 @@ mod model {
     pub(crate) mod any_entity;
     #[cfg(feature = "sea-orm")]
     pub(crate) mod archived;
+    pub(crate) mod confusables;
     #[cfg(feature = "sea-orm")]
     pub(crate) mod counted;
     pub(crate) mod entity;
@@ -120,7 +122,6 @@ mod model {
     pub(crate) mod projection;
     pub mod schema;
     pub mod shape;
-    pub(crate) mod signs;
     #[cfg(feature = "sea-orm")]
     pub(crate) mod table;
     pub(crate) mod value;
@@ -134,6 +135,7 @@ mod contract {
     pub mod action;
     pub mod blob;
     pub mod catalog;
+    pub(crate) mod changed_fields;
     pub mod context;
     pub(crate) mod edge;
     pub mod endpoint;
@@ -152,20 +154,19 @@ mod contract {
     pub(crate) mod patch;
     pub(crate) mod permission;
     pub(crate) mod preconditions;
+    pub(crate) mod presence;
     pub(crate) mod provider;
+    pub(crate) mod reference_preview;
     pub(crate) mod registry;
-    pub(crate) mod repetition;
     pub mod reply;
     pub(crate) mod request;
     pub mod search;
     pub mod setting;
     pub mod sheet;
-    pub(crate) mod sighted;
     pub(crate) mod start;
     pub(crate) mod stream;
     pub(crate) mod turn;
     pub mod view;
-    pub(crate) mod visits;
     pub(crate) mod wall_clock;
 }
 
@@ -185,7 +186,6 @@ pub mod engine {
     pub(crate) mod dispatch;
     pub(crate) mod expand;
     pub(crate) mod given_back;
-    pub(crate) mod hold;
     pub mod leads;
     pub mod menu;
     pub(crate) mod offer;
@@ -194,6 +194,7 @@ pub mod engine {
     pub mod probe;
     pub(crate) mod rehearsal;
     pub(crate) mod route;
+    pub(crate) mod write_timeout;
     pub mod zone;
 
     pub use crate::contract::edge::{Edge, Made, Preparation, Work};
@@ -205,24 +206,24 @@ pub mod engine {
     };
     pub use crate::contract::patch::Patch;
     pub use crate::contract::preconditions::{Freshness, State, Versions};
+    pub use crate::contract::presence::{PresenceTracker, Visit, note_visit};
+    pub use crate::contract::reference_preview::{ReferencePreview, read_references};
     pub use crate::contract::registry::{
-        ActionRoute, Grant, RESERVED_PREFIXES, Registration, RegistryError, Route,
+        ActionRoute, DefaultGrant, RESERVED_PREFIXES, Registration, RegistryError, Route,
     };
     pub use crate::contract::request::{Origin, Request};
-    pub use crate::contract::sighted::{Sighted, read_references};
     pub use crate::contract::start::{StartHook, StartRegistration};
     pub use crate::contract::stream::{Piece, Pieces, Streaming};
-    pub use crate::contract::turn::{Right, Turn, Turns};
-    pub use crate::contract::visits::{Visit, Visits, note_visit};
+    pub use crate::contract::turn::{Turn, WritePermit, WriteQueue};
     pub use crate::model::projection::{EXPANDED, Projection};
-    pub use crate::words::error::{OUTCOME_UNKNOWN, PARTLY_SAVED, QUOTA_EXCEEDED};
-    pub use crate::words::large::{LargeAnswer, Reading, SMALL};
-    pub use crate::words::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS};
+    pub use crate::primitives::error::{OUTCOME_UNKNOWN, PARTLY_SAVED, QUOTA_EXCEEDED};
+    pub use crate::primitives::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS};
+    pub use crate::primitives::read_budget::{LargeResponsePermit, ReadBudget, SMALL};
     pub use atomic::Atomic;
     pub use builder::RouteBuilder;
     pub use dispatch::{Dispatcher, Finish};
     pub use given_back::given_back;
-    pub use hold::{Holders, Timer, WriteLimit};
+    pub use write_timeout::{Holders, Timer, WriteLimit};
 }
 
 pub use contract::{
@@ -233,7 +234,7 @@ pub use contract::{
 pub use engine::probe;
 pub use engine::{leads, menu, options, zone};
 pub use model::{file, lines, measure, schema, shape, wire};
-pub use words::{recurrence, token, unit};
+pub use primitives::{recurrence, token, unit};
 
 #[cfg(feature = "sea-orm")]
 pub mod guide;
@@ -252,7 +253,7 @@ pub use sea_orm;
 pub use serde_json;
 
 pub use contract::access::{Access, Caller, Decision, Need, Operation, Permit, Scope};
-pub use contract::action::{Action, Answers, Arguments, Created, Data, Done, Outcome, Submit};
+pub use contract::action::{Action, ActionResult, Answers, Arguments, Created, Data, Done, Submit};
 pub use contract::context::Context;
 pub use contract::endpoint::Endpoint;
 pub use contract::input::{Fields, Input};
@@ -266,8 +267,8 @@ pub use contract::start::Start;
 pub use entity_core_derive::{Entity, View, standard};
 pub use model::entity::{Content, Enclosure, Entity, EventEntry, FeedEntry, Occurrence};
 pub use model::value::flag;
-pub use words::error::{Error, ErrorKind, FieldError, Result};
-pub use words::path::encode_segment;
-pub use words::reference::Reference;
-pub use words::verb::Verb;
-pub use words::version::Version;
+pub use primitives::error::{Error, ErrorKind, FieldError, Result};
+pub use primitives::path::encode_segment;
+pub use primitives::reference::Reference;
+pub use primitives::verb::Verb;
+pub use primitives::version::Version;

@@ -13,9 +13,9 @@ use crate::contract::context::{Clock, Context, Ids, Services, Shared};
 use crate::contract::event::{Audit, Event, EventSink};
 use crate::contract::html::{Sanitized, Sanitizer};
 use crate::contract::request::Origin;
-use crate::words::error::Result;
-use crate::words::large::Reading;
-use crate::words::unit::{NoStore, Unit};
+use crate::primitives::error::Result;
+use crate::primitives::read_budget::ReadBudget;
+use crate::primitives::unit::{NoStore, Unit};
 
 /// A clock that moves only on request. It begins at 2026-11-21T10:00:00Z.
 #[derive(Debug)]
@@ -204,7 +204,7 @@ pub fn origin(caller: Caller) -> Origin {
         request_id: "test".into(),
         method: "GET".into(),
         path: "/".into(),
-        reading: Reading::default(),
+        read_budget: ReadBudget::default(),
     }
 }
 
@@ -229,9 +229,9 @@ pub fn database_on(connection: sea_orm::DatabaseConnection) -> crate::db::Db {
         reader: connection.clone(),
         writer: connection,
         file: None,
-        lanes: crate::db::Lanes::default(),
+        query_pools: crate::db::QueryPools::default(),
         faults: crate::db::Faults::default(),
         stops: None,
-        groups: crate::db::Groups::default(),
+        groups: crate::db::GroupCommit::default(),
     }
 }

@@ -45,9 +45,9 @@ use self::problem::ProblemPage;
 use self::subscribe::Subscribe;
 use self::subscription::SubscriptionPage;
 use self::value::ValuePage;
+use crate::primitives::buffer::Buffer;
+use crate::primitives::text::replace_forbidden;
 use crate::render::tree;
-use crate::words::buffer::Buffer;
-use crate::words::text::replace_forbidden;
 
 /// Writes HTML.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,7 +5,7 @@
 //! content of feed entries are written as markup: they were sanitised on their way in. This crate does not
 //! choose a format and knows no HTTP; the server does.
 //!
-//! What comes in is a [`Reply`](entity_core::reply::Reply) or the bytes of a body, what goes out are bytes or an
+//! The input is a [`Reply`](entity_core::reply::Reply) or the bytes of a body, the output are bytes or an
 //! [`Input`](entity_core::Input). The modules below are floors, from the bottom up: a file imports from its own floor
 //! and from those below it.
 
@@ -13,7 +13,7 @@ use entity_core::engine::RegistryError;
 use entity_core::format::Formats;
 
 /// Texts, which all formats write.
-mod words {
+mod primitives {
     pub(crate) mod buffer;
     pub(crate) mod text;
     pub(crate) mod title;
@@ -44,8 +44,8 @@ pub use render::{batch, calendar, csv, feed, json, openapi, opml, xml};
 
 pub use input::form::{FORM, encode, parse_pairs, write_pairs};
 pub use input::json::parse_value as parse_json;
+pub use primitives::title::title;
 pub use render::paging::{filters, paging_links, windows};
-pub use words::title::title;
 
 /// The icons, which all pages refer to.
 const ICONS: &str = include_str!("../assets/icons.svg");

@@ -1,10 +1,10 @@
-//! The types of entity that every Lectern service has, their tables, and who may do what with them.
+//! The types of entity that every Lectern service has, their tables, and their permissions.
 //!
-//! What comes in are calls of the [gate](entity_core::gate), by way of the [`Provider`](entity_core::Provider) that each
-//! type registers; what goes out are entities, stored in the tables of [`storage`]. The modules below are floors, from
+//! The input are calls of the [gate](entity_core::gate), by way of the [`Provider`](entity_core::Provider) that each
+//! type registers; the output are entities, stored in the tables of [`storage`]. The modules below are floors, from
 //! the bottom up: a file imports from its own floor and from those below it.
 
-/// Parts that know no type.
+/// The parts that all types share.
 pub mod base {
     pub(crate) mod fields;
     pub mod html;
@@ -53,7 +53,7 @@ pub mod courses {
     pub mod webcontent;
 }
 
-/// Talk of people with each other, and notifications.
+/// The communication of people, and notifications.
 pub mod talk {
     pub mod chat;
     pub mod conversations;
@@ -61,7 +61,7 @@ pub mod talk {
     pub mod notification;
 }
 
-/// The face, which stands on all the types: the portal, the dashboard, the data of the demo.
+/// The parts that use all types: the portal, the dashboard, the data of the demo.
 pub mod face {
     pub(crate) mod dashboard;
     pub mod demo;

@@ -296,7 +296,7 @@ impl Testbed {
             },
             preconditions: if_match.into(),
             is_dry_run: false,
-            wants_abilities: false,
+            wants_allowed_actions: false,
             origin: origin(self.caller(eid)),
         };
         let reply = self.dispatcher.dispatch(&request).await;

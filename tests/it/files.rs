@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use entity_core::blob::{Blob, Disposition, Receive, Room, StoredFile, Target, Upload};
 use entity_core::engine::Route;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb, db,
+    Action, ActionResult, Actions, Answers, Arguments, Context, Entity, Error, Need, Result, Verb,
+    db,
 };
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{Method, Request, StatusCode};
@@ -115,7 +116,11 @@ async fn put(cx: &Context, drawing: Drawing, arguments: Arguments) -> Result<Dra
     db::replace(cx, drawing, changed).await
 }
 
-async fn show(_cx: &Context, drawing: Drawing, arguments: Arguments) -> Result<Outcome<Drawing>> {
+async fn show(
+    _cx: &Context,
+    drawing: Drawing,
+    arguments: Arguments,
+) -> Result<ActionResult<Drawing>> {
     let blob = drawing.picture.ok_or_else(Error::not_found)?;
     let file = StoredFile::named(blob, drawing.title);
     let file = match arguments.parameter("save") {
@@ -126,7 +131,9 @@ async fn show(_cx: &Context, drawing: Drawing, arguments: Arguments) -> Result<O
         file.disposition == Disposition::Inline,
         arguments.parameter("save").is_none()
     );
-    Ok(Outcome::File(file.modified(chrono::DateTime::UNIX_EPOCH)))
+    Ok(ActionResult::File(
+        file.modified(chrono::DateTime::UNIX_EPOCH),
+    ))
 }
 
 impl Actions for Drawing {

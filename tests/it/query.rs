@@ -5,7 +5,7 @@ mod sample;
 
 use std::sync::Arc;
 
-use entity_core::db::{Db, File, Groups, Lanes, Parents, Record, TableSpec, row};
+use entity_core::db::{Db, File, GroupCommit, Parents, QueryPools, Record, TableSpec, row};
 use entity_core::engine::{DirectPath, Dispatcher, Request, Route};
 use entity_core::reply::{Body, Collection};
 use entity_core::search::Window;
@@ -165,7 +165,7 @@ async fn ask(
         input: Input::default(),
         preconditions: Preconditions::default(),
         is_dry_run: false,
-        wants_abilities: false,
+        wants_allowed_actions: false,
         origin: origin(Caller::user("ada", "ada")),
     };
     let reply = dispatcher.dispatch(&request).await;
@@ -216,10 +216,10 @@ async fn start(database: &Database, samples: Vec<Sample>) -> Dispatcher {
         reader: connection.clone(),
         writer: connection,
         file,
-        lanes: Lanes::default(),
+        query_pools: QueryPools::default(),
         faults: entity_core::db::Faults::default(),
         stops: None,
-        groups: Groups::default(),
+        groups: GroupCommit::default(),
     };
     Dispatcher::new(
         Arc::new(Registry::new(routes).expect("types that go together")),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use entity_core::context::Clock as _;
-use entity_core::db::{self, Facts, Parents, Sight, TableSpec, Telling};
+use entity_core::db::{self, Parents, PolicyInputs, RowPolicy, TableSpec, Telling};
 use entity_core::engine::Dispatcher;
 use entity_core::search::Grammar;
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, database_on, origin, shared};
@@ -40,33 +40,33 @@ struct Leaflet {
     groups: Vec<String>,
     #[serde(skip)]
     #[entity(facts)]
-    facts: Facts,
+    facts: PolicyInputs,
 }
 
-const SIGHT: Sight = Sight::All(&[
+const SIGHT: RowPolicy = RowPolicy::All(&[
     INHERITED,
-    Sight::Sql("this.id <> 'hidden' AND {now} > 0 AND {caller} <> this.id"),
+    RowPolicy::Sql("this.id <> 'hidden' AND {now} > 0 AND {caller} <> this.id"),
 ]);
 
 /// The part of the rule that remarks inherit.
-const INHERITED: Sight = Sight::All(&[
-    Sight::Any(&[
-        Sight::Not(&Sight::Is("draft")),
-        Sight::Own,
-        Sight::Holds("leaflet.drafts"),
+const INHERITED: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Any(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Own,
+        RowPolicy::Holds("leaflet.drafts"),
     ]),
-    Sight::Any(&[
-        Sight::All(&[Sight::Since("since"), Sight::Until("until")]),
-        Sight::Holds("leaflet.any"),
-        Sight::All(&[Sight::Own, Sight::Holds("leaflet.own")]),
+    RowPolicy::Any(&[
+        RowPolicy::All(&[RowPolicy::Since("since"), RowPolicy::Until("until")]),
+        RowPolicy::Holds("leaflet.any"),
+        RowPolicy::All(&[RowPolicy::Own, RowPolicy::Holds("leaflet.own")]),
     ]),
-    Sight::Any(&[Sight::Addressed, Sight::Holds("leaflet.groups")]),
+    RowPolicy::Any(&[RowPolicy::Addressed, RowPolicy::Holds("leaflet.groups")]),
 ]);
 
 /// A remark about a leaflet: whoever sees the leaflet sees it, unless it is crossed out.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[entity(prefix = "remark", table = "remark", access = Site("leaflet"), verbs(read, list))]
-#[entity(sight = Sight::All(&[Sight::Parent(&INHERITED), Sight::Not(&Sight::Is("crossed_out"))]))]
+#[entity(sight = RowPolicy::All(&[RowPolicy::Parent(&INHERITED), RowPolicy::Not(&RowPolicy::Is("crossed_out"))]))]
 #[entity(left_join = "bookmark b ON b.leaflet_id = this.leaflet_id AND b.user_id = {caller}")]
 struct Remark {
     #[entity(id)]
@@ -85,7 +85,7 @@ struct Remark {
     state: String,
     #[serde(skip)]
     #[entity(facts)]
-    facts: Facts,
+    facts: PolicyInputs,
 }
 
 entity_core::register_cause!(Leaflet);
@@ -93,7 +93,7 @@ entity_core::register_cause!(Leaflet);
 /// An entity that follows a leaflet, or something that nobody asks for.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[entity(prefix = "echo", table = "echo", access = Site("leaflet"), verbs(read, list))]
-#[entity(sight = Sight::Follows(Telling::Entity, "about"))]
+#[entity(sight = RowPolicy::Follows(Telling::Entity, "about"))]
 struct Echo {
     #[entity(id)]
     id: String,
@@ -104,7 +104,7 @@ struct Echo {
     about: Option<String>,
     #[serde(skip)]
     #[entity(facts)]
-    facts: Facts,
+    facts: PolicyInputs,
 }
 
 /// One echo of each leaflet, and some of other things.
@@ -113,7 +113,7 @@ fn echoes(leaflets: &[Leaflet]) -> Vec<Echo> {
         id: id.to_owned(),
         site_id: SITE.to_owned(),
         about: about.map(ToOwned::to_owned),
-        facts: Facts::default(),
+        facts: PolicyInputs::default(),
     };
     let of_leaflet = |it: &Leaflet| echo(&it.id, Some(&format!("/leaflet/{}", it.id)));
     let mut echoes: Vec<_> = leaflets.iter().map(of_leaflet).collect();
@@ -145,7 +145,7 @@ fn remarks(leaflets: &[Leaflet]) -> Vec<Remark> {
         crossed_out,
         is_marked: false,
         state: String::new(),
-        facts: Facts::default(),
+        facts: PolicyInputs::default(),
     };
     let both = |it| [remark(it, false), remark(it, true)];
     leaflets.iter().flat_map(both).collect()
@@ -228,7 +228,7 @@ fn leaflets(now: DateTimeUtc) -> Vec<(Leaflet, bool)> {
                         since: at(since),
                         until: at(until),
                         groups: groups.iter().map(ToString::to_string).collect(),
-                        facts: Facts::default(),
+                        facts: PolicyInputs::default(),
                     };
                     leaflets.push((leaflet, is_out));
                 }

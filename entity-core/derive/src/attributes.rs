@@ -61,7 +61,7 @@ pub(crate) struct TypeAttributes {
     /// The function that says whether a value carries something that is shown only once.
     pub(crate) told_once: Option<Path>,
     pub(crate) asked: Option<Path>,
-    /// The function that says what it is called to delete one.
+    /// The function that returns the label of the button that deletes one.
     pub(crate) removal: Option<Path>,
     /// Where the caller's own are, below the prefix.
     pub(crate) own: Option<LitStr>,

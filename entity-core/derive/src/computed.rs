@@ -1,4 +1,4 @@
-//! Generates what follows from other fields: a composed id, and the fields with `computed = …`.
+//! Generates derived fields: a composed id, and the fields with `computed = …`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

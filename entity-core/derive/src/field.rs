@@ -59,7 +59,7 @@ pub(crate) struct Field {
     default: Option<Expr>,
     /// The type of the value that clients send, if the field is a list or an object that they may write.
     sent: Option<TokenStream>,
-    /// How the list is a table.
+    /// The expression of the list's pivot, if it is a table.
     pivot: Option<Expr>,
     pub(crate) storage: Storage,
     /// The parts that the field plays in the entry in feeds.
@@ -155,7 +155,7 @@ impl Field {
         }
         let is_secret = matches!(
             attributes.storage,
-            Storage::Hidden | Storage::Position | Storage::Facts
+            Storage::Hidden | Storage::Position | Storage::PolicyInputs
         );
         if is_secret && !is_unwritten(&field.attrs)? {
             return Err(syn::Error::new(
@@ -210,7 +210,7 @@ impl Field {
     pub(crate) fn is_shown(&self) -> bool {
         let is_secret = matches!(
             self.storage,
-            Storage::Hidden | Storage::Position | Storage::Facts
+            Storage::Hidden | Storage::Position | Storage::PolicyInputs
         );
         !is_secret && !self.is_unwritten
     }
@@ -323,7 +323,7 @@ impl Attributes {
             "hidden" => self.storage = Storage::Hidden,
             "key" => self.storage = Storage::Key,
             "position" => self.storage = Storage::Position,
-            "facts" => self.storage = Storage::Facts,
+            "facts" => self.storage = Storage::PolicyInputs,
             "computed" if meta.input.peek(syn::Token![=]) => {
                 self.storage = Storage::Computed(Some(Box::new(meta.value()?.parse()?)));
             }
@@ -417,7 +417,7 @@ impl Attributes {
         Some(match &self.sent {
             Some(said) => quote!(#said),
             None if is_kept => quote_spanned! {whole.span()=>
-                <#whole as ::entity_core::db::Kept>::Sent
+                <#whole as ::entity_core::db::ColumnValue>::Sent
             },
             None => quote!(#inner),
         })

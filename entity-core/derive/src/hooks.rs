@@ -1,5 +1,5 @@
-//! Generates what is called when a record is written or was read: the date and the number of a change, and the functions
-//! of the type.
+//! Generates the hooks that run when a record is written or was read: the date and the number of a change, and the
+//! functions of the type.
 
 use proc_macro2::TokenStream;
 use quote::quote;

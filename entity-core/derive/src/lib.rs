@@ -18,6 +18,7 @@ mod names;
 mod orm;
 mod people;
 mod record;
+mod redacted;
 mod row;
 mod stand_in;
 mod standard;
@@ -25,7 +26,6 @@ mod storage;
 mod table;
 mod types;
 mod unique;
-mod veiled;
 mod view;
 
 use proc_macro::TokenStream;
@@ -50,7 +50,7 @@ use crate::field::Fields;
 /// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this`, that of a `parent` is there as `parent`, and `{caller}` and `{now}` stand for the caller's internal id and for the present instant in milliseconds |
 /// | `source = QUERY` | a constant text with the query whose rows are read in the place of a table; without `prefix`, and for reading alone |
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
-/// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
+/// | `sight = SIGHT` | an `entity_core::db::RowPolicy`: who sees an entity, besides the permission to read the type |
 /// | `permits = path` | an `async fn(cx: &Context, &Self, Operation) -> Result<Permit>`, which decides about one entity where no `sight` does |
 /// | `check_archived = path` | a `fn(&Map<String, Value>, &str) -> Result<(), String>`: whether a row that comes with the archive of a site is one that the type could have stored (`Provider::check_archived`) |
 /// | `maker_pays` | an entity counts for the account that made it, for a type whose entities belong to nobody |
@@ -69,11 +69,11 @@ use crate::field::Fields;
 /// | `for_holders("kind", …)` | the kinds of events of the type that only those are told who hold the function of this name in the site, because they say more than the entity shows yet (`Provider::FOR_HOLDERS`) |
 /// | `told_once = path` | a `fn(&Self) -> bool`, which returns whether this value carries something that is shown only in one answer, such as a new secret |
 /// | `asked = path` | a `fn(Option<&Self>, caller: Option<&str>, field: &str) -> bool`, which returns whether the form to change the entity, or to make one, asks the caller, an internal id, for the field |
-/// | `removal = path` | a `fn(&Self, caller: Option<&str>) -> &'static str`: what pages call it when the caller, an internal id, deletes the entity, such as `Leave the course` |
+/// | `removal = path` | a `fn(&Self, caller: Option<&str>) -> &'static str`: the label of the button by which the caller, an internal id, deletes the entity, such as `Leave the course` |
 /// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
 /// | `layout = article` | the shape of the pages of the type: `plain`, `article`, `thread`, `work`, `folder`, `people` or `agenda` (`entity_core::schema::Layout`); without it, `plain` |
 /// | `icon = "task"` | the icon of the type in menus and lists: one of `home`, `news`, `calendar`, `page`, `steps`, `task`, `tick`, `grades`, `talk`, `folder`, `people`, `bell`, `lock`, `search`, `menu`, `box`; without it, that of the layout |
-/// | `own = "me"` | where callers find what is their own, below the prefix; empty for the list itself. The start page leads there |
+/// | `own = "me"` | the path of the callers' own entities, below the prefix; empty for the list itself. The start page leads there |
 /// | `tool = "example.loans"` | the tool of a site that shows the entities: where a site has it, the menu of the site leads to their list. Without it, the tool is called as the prefix |
 /// | `unlisted` | the list of all is for few: pages do not lead to it |
 /// | `unarchived` | the rows are no part of the archive of their site: those that only people here can use |
@@ -99,10 +99,10 @@ use crate::field::Fields;
 /// | `recurrence` | the value of an iCalendar `RRULE`, by the clock of the `zone`: forms ask how often and until when |
 /// | `choices("course", "project")`, `choices = KINDS` | the only texts that clients may write, as they are or as a constant array; `"AFTER_DUE" = "After the due time"` says the words for one |
 /// | `words("DRAFT" = "Draft")` | the words that people read for values of a field that clients don't write |
-/// | `label = "Due"` | what people call the field; without it, the label is made from the name |
+/// | `label = "Due"` | the label of the field for people; without it, the label is made from the name |
 /// | `hint = "Leave it empty for the usual length"` | what a form says about the field to people; the doc comment speaks to programs |
 /// | `absent = "never"` | the word that people read where the field is null |
-/// | `offered = "group"` | what forms offer for the field, which holds an id or ids: a name of `register_options!`; a field that refers to another type is offered its entities |
+/// | `offered = "group"` | the options that forms offer for the field, which holds an id or ids: a name of `register_options!`; a field that refers to another type is offered its entities |
 /// | `due` | the instant until which something is to be done: pages tell it below the title and in lists, with how long there is |
 /// | `fact`, `fact = "{} points"` | pages tell the field below the title and in lists, in these words |
 /// | `badge`, `badge = warn` | a boolean that is a badge with its label while it is true, in the colour `good`, `warn`, `bad` or `info`. In a type without such a field, all that clients may write are badges |
@@ -123,9 +123,9 @@ use crate::field::Fields;
 /// | `groups = "poll_group"` | the field, a `Vec<String>`, holds the groups that an entity is for: those in this table, which has the columns `poll_id`, `group_id` and `site_id`; the own table has the column `is_restricted` |
 /// | `children`, `children, max = 20` | the field, a `Vec` of another record, holds the rows of that record's table that belong to the entity, in their order; they are written with it. Without `max` there are at most 100 |
 /// | `parent = Poll` | the field holds the key of a record of the type `Poll`, with which the row is deleted, and whose row is joined |
-/// | `facts` | the field, an `entity_core::db::Facts`, is what the rule about who sees the entity needs; it also needs `#[serde(skip)]` |
+/// | `facts` | the field, an `entity_core::db::PolicyInputs`, has the inputs of the entity's row policy; it also needs `#[serde(skip)]` |
 /// | `computed`, `computed = path` | the field is shown and not stored; it has what the `fn(&Self, &Context) -> T` computes from the other fields, or what the function named by `complete` sets, or else the default value of its type |
-/// | `sight = RULE` | an `entity_core::db::Sight`: who sees the field. For others it is empty, in answers as well as for filters, words and order; `before` in `check` and `settle` lacks it too |
+/// | `sight = RULE` | an `entity_core::db::RowPolicy`: who sees the field. For others it is empty, in answers as well as for filters, words and order; `before` in `check` and `settle` lacks it too |
 /// | `unique` | no two entities have the same value: another one is refused as a conflict. A managed table has a unique index for the column; a migration makes it in any other table |
 /// | `unique_in_site` | no two entities of a site have the same value: another one is refused as a conflict that names the field. Rows are indexed as with `unique` |
 /// | `person` | the row is about the account whose internal id the column has: it is deleted with the account |
@@ -196,7 +196,7 @@ pub fn derive_row(input: TokenStream) -> TokenStream {
 /// | argument | field |
 /// |---|---|
 /// | `version` | `version: i64`, the number of the changes, from which the version of the entity is made |
-/// | `facts` | `facts: Facts`, the answers to the questions of a `sight`, by which one entity is decided about |
+/// | `facts` | `facts: PolicyInputs`, the answers to the questions of a `sight`, by which one entity is decided about |
 /// | `alias(author = creator)` | `author`, which is always the same as the field `creator` |
 /// | `iso(due_string = due)` | `due_string: String`, the instant in the field `due` as ISO 8601 text; empty if there is none |
 /// | `seconds(due_seconds = due)` | `due_seconds: i64`, the instant in the field `due` in seconds since 1970; 0 if there is none |

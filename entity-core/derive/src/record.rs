@@ -12,8 +12,8 @@ use crate::field::{Field, Fields, Storage};
 use crate::hooks;
 use crate::orm;
 use crate::people;
+use crate::redacted::redacted;
 use crate::unique;
-use crate::veiled::veiled;
 
 pub(crate) fn implement(
     input: &DeriveInput,
@@ -38,7 +38,7 @@ pub(crate) fn implement(
     let owner = owner(fields);
     let kind = attributes.prefix.as_ref().unwrap_or(table);
     let taken = option(unique::taken(kind, fields));
-    let veiled = veiled(fields)?;
+    let redacted = redacted(fields)?;
     let computing = computing(fields)?;
     let facts = facts(fields, name, attributes)?;
     let groups = groups(table, fields);
@@ -67,7 +67,7 @@ pub(crate) fn implement(
             const SOURCE: ::std::option::Option<&'static str> = #source;
             const JOINS: &'static str = #joins;
             const IS_DERIVED: bool = #is_derived #(|| <#child_types as ::entity_core::db::Record>::IS_DERIVED)*;
-            const SIGHT: ::std::option::Option<::entity_core::db::Sight> = #sight;
+            const SIGHT: ::std::option::Option<::entity_core::db::RowPolicy> = #sight;
             #position
             fn select() -> &'static [&'static str] {
                 &[#select]
@@ -98,7 +98,7 @@ pub(crate) fn implement(
             fn key(&self) -> &str {
                 &self.#key_ident
             }
-            #veiled #computing #facts #groups #parent #children #touch #settle #complete
+            #redacted #computing #facts #groups #parent #children #touch #settle #complete
         }
     })
 }
@@ -185,14 +185,14 @@ fn columns(fields: &Fields) -> (TokenStream, TokenStream) {
         quote_spanned! {ty.span()=>
             (
                 #name,
-                <#ty as ::entity_core::db::Kept>::TYPE,
-                <#ty as ::entity_core::db::Kept>::IS_NULLABLE,
+                <#ty as ::entity_core::db::ColumnValue>::TYPE,
+                <#ty as ::entity_core::db::ColumnValue>::IS_NULLABLE,
             )
         }
     };
     let value = |it: &Field| {
         let (ident, ty) = (&it.ident, &it.ty);
-        quote_spanned!(ty.span()=> <#ty as ::entity_core::db::Kept>::to_value(&self.#ident))
+        quote_spanned!(ty.span()=> <#ty as ::entity_core::db::ColumnValue>::to_value(&self.#ident))
     };
     let (own_columns, own_values) = (stored(fields).map(column), stored(fields).map(value));
     let mark = groups_field(fields).map(|(field, _)| {
@@ -227,7 +227,7 @@ fn further_columns(attributes: &TypeAttributes, fields: &Fields) -> syn::Result<
     let (renamed, unique) = (renamed(fields), unique::columns(fields)?);
     let blobs = stored(fields).map(|it| {
         let (name, ty) = (it.column_name(), &it.ty);
-        quote_spanned!(ty.span()=> (#name, <#ty as ::entity_core::db::Kept>::IS_BLOB))
+        quote_spanned!(ty.span()=> (#name, <#ty as ::entity_core::db::ColumnValue>::IS_BLOB))
     });
     let written = fields.0.iter().filter(|it| it.is_written_text());
     let written = written.map(Field::column_name);
@@ -286,7 +286,7 @@ fn reading(fields: &Fields) -> TokenStream {
             return quote!(#ident: ::std::default::Default::default());
         }
         let value = quote_spanned! {ty.span()=>
-            <#ty as ::entity_core::db::Kept>::read(cx, row)?
+            <#ty as ::entity_core::db::ColumnValue>::read(cx, row)?
         };
         quote!(#ident: #value)
     });
@@ -296,7 +296,7 @@ fn reading(fields: &Fields) -> TokenStream {
             let is_restricted = row.take()?;
             ::entity_core::db::Record::set_facts(
                 &mut record,
-                ::entity_core::db::Facts::default().restricted(is_restricted),
+                ::entity_core::db::PolicyInputs::default().restricted(is_restricted),
             );
         }
     });
@@ -371,7 +371,7 @@ fn sent(field: &Field, current: &TokenStream) -> TokenStream {
         return quote!(::entity_core::db::sent_list(&mut fields, #wire)?);
     }
     quote_spanned! {ty.span()=>
-        <#ty as ::entity_core::db::Kept>::sent(cx, &mut fields, #wire)?
+        <#ty as ::entity_core::db::ColumnValue>::sent(cx, &mut fields, #wire)?
     }
 }
 
@@ -398,22 +398,22 @@ fn facts(
     let field = fields
         .0
         .iter()
-        .find(|it| matches!(it.storage, Storage::Facts));
+        .find(|it| matches!(it.storage, Storage::PolicyInputs));
     let Some(ident) = field.map(|it| &it.ident) else {
         return match attributes.sight.is_some() || groups_field(fields).is_some() {
             true => Err(syn::Error::new(
                 name.span(),
                 "a type with a `sight` or with `groups` has a field for the answers about its row: \
-                 #[serde(skip)] #[entity(facts)] facts: Facts",
+                 #[serde(skip)] #[entity(facts)] facts: PolicyInputs",
             )),
             false => Ok(None),
         };
     };
     Ok(Some(quote! {
-        fn facts(&self) -> ::entity_core::db::Facts {
+        fn facts(&self) -> ::entity_core::db::PolicyInputs {
             self.#ident
         }
-        fn set_facts(&mut self, facts: ::entity_core::db::Facts) {
+        fn set_facts(&mut self, facts: ::entity_core::db::PolicyInputs) {
             self.#ident = facts;
         }
     }))

@@ -1,5 +1,5 @@
-//! What is generated for a struct whose declaration is wrong: implementations that are never run, so that the compiler says
-//! what is wrong with the declaration, and not as well that the struct is no entity.
+//! The code generated for a struct whose declaration is wrong: implementations that are never run, so that the compiler
+//! says what is wrong with the declaration, and not as well that the struct is no entity.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
@@ -142,8 +142,8 @@ fn record(input: &DeriveInput) -> TokenStream {
             const VERSION: ::std::option::Option<&'static str> = #none;
             const JOINS: &'static str = "";
             const IS_DERIVED: bool = false;
-            const SIGHT: ::std::option::Option<::entity_core::db::Sight> = #none;
-            const VEILED: &'static [::entity_core::db::Veiled] = &[];
+            const SIGHT: ::std::option::Option<::entity_core::db::RowPolicy> = #none;
+            const REDACTED: &'static [::entity_core::db::RedactedField] = &[];
             const GROUPS: ::std::option::Option<::entity_core::db::GroupTable> = #none;
             const GROUPS_FIELD: &'static str = "";
             const POSITION: ::std::option::Option<&'static str> = #none;

@@ -97,7 +97,7 @@ fn hidden(name: &Ident, visibility: &Visibility) -> syn::Result<Field> {
             /// The answers about its row to the rule about who sees it.
             #[serde(skip)]
             #[entity(facts)]
-            #visibility #name: ::entity_core::db::Facts
+            #visibility #name: ::entity_core::db::PolicyInputs
         },
         _ => return Err(syn::Error::new(name.span(), KNOWN)),
     };

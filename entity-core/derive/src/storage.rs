@@ -21,7 +21,7 @@ pub(crate) enum Storage {
     /// The field is stored in this table, one row for each group.
     Groups(LitStr),
     /// The field holds the answers to the questions of a rule, and is not stored.
-    Facts,
+    PolicyInputs,
     /// The field is a list of rows of another table: records of this type, at most so many.
     Children(Box<Type>, usize),
     /// The field is shown and not stored; this function computes it from the other fields, if one is named.

@@ -14,9 +14,9 @@ pub(crate) fn implement(
     fields: &Fields,
 ) -> syn::Result<TokenStream> {
     let name = &input.ident;
-    let is_veiled = |it: &&Field| it.sight.is_some();
+    let is_redacted = |it: &&Field| it.sight.is_some();
     if attributes.table.is_none()
-        && let Some(field) = fields.0.iter().find(is_veiled)
+        && let Some(field) = fields.0.iter().find(is_redacted)
     {
         return Err(syn::Error::new(
             field.ident.span(),

@@ -72,7 +72,7 @@ pub(crate) fn demand_one_value(ty: &Type) -> syn::Result<()> {
         true => Err(syn::Error::new_spanned(
             ty,
             "a column holds one value: mark a list of records `children` and the groups that may see the entity \
-             `groups = \"…\"`, or give the field a type of its own that implements `entity_core::db::Kept`",
+             `groups = \"…\"`, or give the field a type of its own that implements `entity_core::db::ColumnValue`",
         )),
     }
 }

@@ -29,7 +29,7 @@ fn implement(input: &DeriveInput, declared: &TypeAttributes, sources: &[Source])
     let entity = Ident::new("entity", Span::mixed_site());
     let parameters = &declared.beside;
     let with = &declared.with;
-    // What is computed reads the entity before its fields are taken.
+    // A computed field reads the entity before its fields are taken.
     let it = (!with.is_empty()).then(|| quote!(let it = &#entity; let _ = it;));
     let computed = with
         .iter()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::contract::context::Context;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The identity on whose behalf a request runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Actions: named operations of a type, on one entity or on the collection.
 
 mod answers;
-pub(crate) mod any_outcome;
+pub(crate) mod any_result;
 mod arguments;
-mod outcome;
-mod rest;
+mod paging;
+mod result;
 mod words;
 
 use std::fmt;
@@ -20,13 +20,13 @@ use crate::contract::kind::{self, Lists};
 use crate::contract::provider::{List, Provider};
 use crate::contract::search::Grammar;
 use crate::model::schema::Field;
-use crate::words::error::Result;
-use crate::words::verb::Verb;
+use crate::primitives::error::Result;
+use crate::primitives::verb::Verb;
 
 pub use answers::{Answers, Argument};
 pub use arguments::Arguments;
-pub use outcome::{Answer, Created, Data, Done, Outcome};
-pub use rest::Rest;
+pub use paging::Paging;
+pub use result::{ActionResult, Answer, Created, Data, Done};
 pub use words::Submit;
 pub(crate) use words::Words;
 
@@ -113,14 +113,15 @@ pub type EntityHandler<P> = Arc<
             &'a Context,
             <P as Provider>::Entity,
             Arguments,
-        ) -> BoxFuture<'a, Result<Outcome<P>>>
+        ) -> BoxFuture<'a, Result<ActionResult<P>>>
         + Send
         + Sync,
 >;
 
 /// A function that carries out an action on the collection.
-pub type CollectionHandler<P> =
-    Arc<dyn for<'a> Fn(&'a Context, Arguments) -> BoxFuture<'a, Result<Outcome<P>>> + Send + Sync>;
+pub type CollectionHandler<P> = Arc<
+    dyn for<'a> Fn(&'a Context, Arguments) -> BoxFuture<'a, Result<ActionResult<P>>> + Send + Sync,
+>;
 
 /// An `async fn` that carries out an action on one entity.
 pub trait RunOnEntity<'a, P: Provider>: Copy + Send + Sync + 'static {
@@ -133,7 +134,7 @@ pub trait RunOnEntity<'a, P: Provider>: Copy + Send + Sync + 'static {
         cx: &'a Context,
         entity: P::Entity,
         arguments: Arguments,
-    ) -> BoxFuture<'a, Result<Outcome<P>>>;
+    ) -> BoxFuture<'a, Result<ActionResult<P>>>;
 }
 
 impl<'a, P: Provider, F, R, A> RunOnEntity<'a, P> for F
@@ -149,7 +150,7 @@ where
         cx: &'a Context,
         entity: P::Entity,
         arguments: Arguments,
-    ) -> BoxFuture<'a, Result<Outcome<P>>> {
+    ) -> BoxFuture<'a, Result<ActionResult<P>>> {
         let answer = self(cx, entity, arguments);
         Box::pin(async move { Ok(answer.await?.into_outcome()) })
     }
@@ -161,7 +162,7 @@ pub trait RunOnCollection<'a, P: Provider>: Copy + Send + Sync + 'static {
     const ANSWERS: Answers;
 
     /// Calls the function.
-    fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
+    fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<ActionResult<P>>>;
 }
 
 impl<'a, P: Provider, F, R, A> RunOnCollection<'a, P> for F
@@ -172,7 +173,7 @@ where
 {
     const ANSWERS: Answers = A::ANSWERS;
 
-    fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<Outcome<P>>> {
+    fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<ActionResult<P>>> {
         let answer = self(cx, arguments);
         Box::pin(async move { Ok(answer.await?.into_outcome()) })
     }
@@ -183,10 +184,11 @@ pub type EntityFn<P> = for<'a> fn(
     &'a Context,
     <P as Provider>::Entity,
     Arguments,
-) -> BoxFuture<'a, Result<Outcome<P>>>;
+) -> BoxFuture<'a, Result<ActionResult<P>>>;
 
 /// A closure without captures that carries out an action on the collection.
-pub type CollectionFn<P> = for<'a> fn(&'a Context, Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
+pub type CollectionFn<P> =
+    for<'a> fn(&'a Context, Arguments) -> BoxFuture<'a, Result<ActionResult<P>>>;
 
 impl<P: Provider> Action<P> {
     /// Creates an action on one entity from a closure, which boxes its future.
@@ -225,7 +227,7 @@ impl<P: Provider> Action<P> {
     }
 
     /// Creates a `GET` action on the collection that lists entities: one that narrows [`Arguments::search`] and returns
-    /// [`Outcome::List`].
+    /// [`ActionResult::List`].
     pub fn list<F: for<'a> RunOnCollection<'a, P>>(name: &'static str, need: Need, run: F) -> Self
     where
         P: List,
@@ -309,7 +311,8 @@ impl<P: Provider> Action<P> {
         self
     }
 
-    /// Declares the kind of a successful answer, where the function returns an [`Outcome`], which does not tell it.
+    /// Declares the kind of a successful answer, where the function returns an [`ActionResult`], which does not tell
+    /// it.
     #[must_use]
     pub fn answers(mut self, answers: Answers) -> Self {
         self.answers = answers;

@@ -1,4 +1,4 @@
-//! Files as bytes: what a row keeps of a file, where the bytes are stored, and how they come in and go out.
+//! Files as bytes: the columns of a file, the store of its bytes, upload and download.
 //!
 //! A [`Blob`] is the digest and the size of a file, and a field of a record. The bytes themselves are in the
 //! [`BlobStore`] of the service, named by their digest: equal files are stored once, and no name that a client chose

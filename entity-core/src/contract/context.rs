@@ -18,9 +18,9 @@ use crate::contract::provider::Provider;
 use crate::contract::request::Origin;
 use crate::contract::setting::{Setting, Settings};
 use crate::model::entity::Entity as _;
-use crate::words::error::{Error, Result};
-use crate::words::unit::Unit;
-use crate::{contract::reply::Remark, words::reference::Reference};
+use crate::primitives::error::{Error, Result};
+use crate::primitives::unit::Unit;
+use crate::{contract::reply::ResponseHeader, primitives::reference::Reference};
 
 /// Tells the time. A service has one clock; tests provide their own.
 pub trait Clock: Send + Sync {
@@ -116,7 +116,7 @@ pub struct Context {
     pub(crate) replaced: Mutex<BTreeSet<&'static str>>,
     pub(crate) uploads: Vec<Upload>,
     is_request: bool,
-    remarks: Mutex<Vec<Remark>>,
+    headers: Mutex<Vec<ResponseHeader>>,
 }
 
 impl Context {
@@ -134,7 +134,7 @@ impl Context {
             replaced: Mutex::default(),
             uploads: Vec::new(),
             is_request: false,
-            remarks: Mutex::default(),
+            headers: Mutex::default(),
         }
     }
 
@@ -248,7 +248,7 @@ impl Context {
     }
 
     /// Switches to another request of the same unit of work, with what was done for it at the edge.
-    pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
+    pub(crate) fn reset_for(&mut self, origin: &Origin, preparation: Preparation) {
         self.origin.clone_from(origin);
         self.preparation = preparation;
         self.uploads = Vec::new();
@@ -268,25 +268,24 @@ impl Context {
         self.is_request || !self.caller().is_anonymous()
     }
 
-    /// Adds a remark to the entity with which this request is answered: `value` is sent as a header with this `name`,
-    /// so it must never be a secret.
-    pub fn remark(&self, name: &'static str, value: impl Into<String>) {
+    /// Adds a header with this `name` to the answer. Its `value` must never be a secret.
+    pub fn add_header(&self, name: &'static str, value: impl Into<String>) {
         let value = value.into();
-        self.remarks
+        self.headers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(Remark { name, value });
+            .push(ResponseHeader { name, value });
     }
 
-    /// Takes the remarks that were added since the last call.
-    pub(crate) fn take_remarks(&self) -> Vec<Remark> {
+    /// Takes the headers that were added since the last call.
+    pub(crate) fn take_headers(&self) -> Vec<ResponseHeader> {
         let replaced =
             std::mem::take(&mut *self.replaced.lock().unwrap_or_else(PoisonError::into_inner));
         if !replaced.is_empty() {
             let names: Vec<_> = replaced.into_iter().collect();
-            self.remark(REPLACED, names.join(" "));
+            self.add_header(REPLACED, names.join(" "));
         }
-        std::mem::take(&mut self.remarks.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.headers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Takes the events that were emitted since the last call.

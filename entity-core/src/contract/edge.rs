@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use crate::contract::context::Context;
 use crate::contract::html::LongTexts;
 use crate::contract::input::Fields;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The result of the work of a type at the edge.
 pub type Made = Arc<dyn Any + Send + Sync>;

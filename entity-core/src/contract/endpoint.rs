@@ -44,10 +44,10 @@ use serde_json::{Map, Value};
 
 use crate::contract::context::Context;
 use crate::model::shape::{self, Shape};
-use crate::words::error::{Error, ErrorKind, Result};
-use crate::words::verb::Verb;
+use crate::primitives::error::{Error, ErrorKind, Result};
+use crate::primitives::verb::Verb;
 
-pub use call::{Answer, Call, Created, Maybe, Part};
+pub use call::{Answer, Call, Created, OptionalBody, Paged};
 pub use handler::{Answering, Handle, Handler};
 
 /// The mount point of all endpoints.
@@ -132,9 +132,9 @@ pub enum Success {
     /// Data. Clients can ask for an envelope around them.
     Data(Shape),
     /// Data, or an answer without content if there are none. Clients can ask for an envelope around the data.
-    Maybe(Shape),
+    OptionalBody(Shape),
     /// A part of a list, with a header that leads to the next part. Clients can ask for an envelope around it.
-    Part(Shape),
+    Paged(Shape),
     /// Data of something that was created, with a header that leads to it. Clients can ask for an envelope around them.
     Created(Shape),
     /// A JSON document that the service writes by itself.
@@ -296,7 +296,7 @@ impl Endpoint {
     }
 
     /// Declares the handler: an `async fn(&Context, Call) -> Result<T>`, where `T` is serialisable data with a JSON
-    /// schema, a [`Part`] of a list of such data, or [`Created`] or [`Maybe`] with such data.
+    /// schema, a [`Paged`] of a list of such data, or [`Created`] or [`OptionalBody`] with such data.
     #[must_use]
     pub const fn answers<T: Answering>(
         mut self,

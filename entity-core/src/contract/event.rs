@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::contract::context::Context;
 use crate::contract::reply::Effect;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// An event: something that happened to an entity and that followers are told.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::DateTimeUtc;
 use crate::contract::input::Input;
 use crate::contract::registry::{Registry, RegistryError};
-use crate::contract::reply::{Abilities, Body};
-use crate::words::error::{Error, ErrorKind, FieldError, Result};
+use crate::contract::reply::{AllowedActions, Body};
+use crate::primitives::error::{Error, ErrorKind, FieldError, Result};
 
 /// The description of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct View<'a> {
     /// The address of the answer, if it is another one than the path below `/direct`.
     pub own_address: Option<OwnAddress<'a>>,
     /// The operations that the caller may do from here.
-    pub abilities: Abilities,
+    pub allowed_actions: AllowedActions,
     /// The formats of the service, in which the same content may also be offered.
     pub formats: &'a Formats,
     /// The registered types, which references lead to.

@@ -17,8 +17,8 @@ use crate::contract::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::contract::reply::Item;
 use crate::contract::search::{Page, Search};
 use crate::model::any_entity::AnyEntity;
-use crate::words::error::Result;
-use crate::words::reference::Reference;
+use crate::primitives::error::Result;
+use crate::primitives::reference::Reference;
 
 pub(crate) use needs::{admit, may_meet};
 pub use needs::{demand_in_site, holds};

@@ -15,10 +15,10 @@ use serde_json::{Map, Value};
 use crate::contract::access::Caller;
 use crate::contract::context::{Context, Shared};
 use crate::contract::input::Fields;
+use crate::model::confusables;
 use crate::model::schema::{Kind, Schema, Writable};
-use crate::model::signs;
-use crate::words::error::{Error, FieldError, Result};
-use crate::words::typed;
+use crate::primitives::error::{Error, FieldError, Result};
+use crate::primitives::typed;
 
 /// The maximum number of characters of a text that a field may hold.
 const MOST: usize = 200_000;
@@ -158,7 +158,7 @@ impl Context {
         };
         let html = in_type(&typed::to_markup(sanitized), prefix);
         // What was written as a reference shows only now.
-        signs::check_text(&html).map(|()| html)
+        confusables::check_text(&html).map(|()| html)
     }
 }
 

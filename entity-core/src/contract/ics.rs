@@ -13,8 +13,8 @@ use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use icalendar::parser::{Component, Property, read_calendar_simple, unfold};
 
 use crate::DateTimeUtc;
-use crate::words::error::{Error, Result};
-use crate::words::recurrence::{self, Tz};
+use crate::primitives::error::{Error, Result};
+use crate::primitives::recurrence::{self, Tz};
 
 /// The maximum number of components that are one within another.
 const MOST_DEPTH: usize = 4;

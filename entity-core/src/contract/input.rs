@@ -14,8 +14,8 @@ use crate::model::lines;
 use crate::model::measure;
 use crate::model::schema::{Field, Kind, Role, Schema, Writable};
 use crate::model::shape;
-use crate::words::error::{Error, FieldError, Result};
-use crate::words::recurrence::Tz;
+use crate::primitives::error::{Error, FieldError, Result};
+use crate::primitives::recurrence::Tz;
 
 /// The suffix of the name of a list, behind the prefix of its type.
 const COLLECTION: &str = "_collection";

@@ -1,4 +1,4 @@
-//! Providers of any type: what the gate and the routes need of them, behind `dyn`, so that these are compiled once for all
+//! Providers of any type behind `dyn`, as the gate and the routes use them, so that these are compiled once for all
 //! types.
 //!
 //! There is a trait for each capability, implemented once for every provider that has it. Its functions convert the
@@ -19,7 +19,7 @@ use crate::contract::search::{Grammar, Page, Search};
 use crate::model::any_entity::AnyEntity;
 use crate::model::entity::Entity;
 use crate::model::schema::Schema;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// A provider as a value.
 struct Of<P>(PhantomData<fn() -> P>);

@@ -5,8 +5,8 @@ use super::operation::Operation;
 use super::registry::{Registry, Route};
 use super::reply::{Body, Reply};
 use super::request::Request;
-use crate::words::error::{Error, Result};
-use crate::words::path::DirectPath;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::path::DirectPath;
 
 /// Reads `path` with `query` in the unit of work of `cx`, on behalf of its caller. For providers whose entities refer
 /// to addresses that the caller must be able to read.

@@ -3,7 +3,7 @@
 use crate::contract::context::Context;
 use crate::contract::format::Formats;
 use crate::contract::registry::{RESERVED_WORDS, Registry};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Refuses `name` for an entity of the type `prefix` if the URL below that of the type would mean something else: a
 /// word that is reserved in all types, an action on the collection, or a format. Every provider must call this whose

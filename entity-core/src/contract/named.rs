@@ -3,10 +3,10 @@
 use super::action::{Action, Submit};
 use super::provider::Provider;
 use super::registry::{ActionRoute, Route};
-use crate::words::label::{label, plural};
+use crate::primitives::label::{label, plural};
 
 impl<P: Provider> Action<P> {
-    /// Sets what pages call the action, such as `Hand in`. Without it, the label is made from the name.
+    /// Sets the label of the action, such as `Hand in`. Without it, the label is made from the name.
     #[must_use]
     pub fn label(mut self, label: &'static str) -> Self {
         self.words.label = Some(label);
@@ -38,7 +38,7 @@ impl<P: Provider> Action<P> {
 }
 
 impl ActionRoute {
-    /// Returns what people call the action.
+    /// Returns the label of the action.
     pub fn label(&self) -> String {
         self.words
             .label

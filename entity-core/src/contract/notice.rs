@@ -1,4 +1,4 @@
-//! Notices: which events people are told of, and which people.
+//! Notices: the events of which people are notified, and their audience.
 //!
 //! ```
 //! use entity_core::{Audience, Notice};

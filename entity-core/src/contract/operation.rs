@@ -8,9 +8,9 @@ use crate::contract::blob::Reception;
 use crate::contract::context::Context;
 use crate::contract::registry::{ActionRoute, Call, Check, Registry, Route, Run};
 use crate::contract::reply::{Body, Reply, Value};
-use crate::words::error::{Error, ErrorKind, Result};
-use crate::words::path::DirectPath;
-use crate::{contract::request::Request, words::verb::Verb};
+use crate::primitives::error::{Error, ErrorKind, Result};
+use crate::primitives::path::DirectPath;
+use crate::{contract::request::Request, primitives::verb::Verb};
 
 /// The operation that a path and a verb select on a route.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub(crate) struct Operation<'a> {
     pub(crate) need: Option<Need>,
     /// The check whether the caller may run the operation.
     pub(crate) permit: Option<Check>,
-    /// How the operation takes files, if it is an action that does.
+    /// The way in which the operation takes files, if it is an action that does.
     pub(crate) reception: Option<Reception>,
     /// Makes texts of the body, if the operation is an action that does.
     pub(crate) texts: Option<MakeTexts>,
@@ -145,7 +145,7 @@ impl<'a> Operation<'a> {
             query: &request.query,
             input: &request.input,
             preconditions: &request.preconditions,
-            wants_abilities: request.wants_abilities,
+            wants_allowed_actions: request.wants_allowed_actions,
         }
     }
 }

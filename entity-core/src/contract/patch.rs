@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::contract::input::Input;
 use crate::model::schema::{Schema, Writable};
-use crate::words::error::{Error, FieldError, Result};
+use crate::primitives::error::{Error, FieldError, Result};
 
 /// The maximum number of operations in one document.
 const MAX_OPERATIONS: usize = 200;
@@ -177,7 +177,7 @@ mod tests {
 
     use super::*;
     use crate::model::schema::{Field, Kind};
-    use crate::words::error::ErrorKind;
+    use crate::primitives::error::ErrorKind;
 
     const SCHEMA: Schema = Schema {
         doc: "",

@@ -1,4 +1,4 @@
-//! Whether the caller may run an operation, without running it.
+//! The check of a caller's permission to run an operation, without running it.
 
 use crate::contract::access::Need;
 use crate::contract::context::Context;
@@ -7,7 +7,7 @@ use crate::contract::input::Fields;
 use crate::contract::kind::{self, Creates, Reads, Updates};
 use crate::contract::provider::{Create, Read, Update};
 use crate::contract::registry::{Call, Permitted};
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 pub(crate) fn create<'a, P: Create>(cx: &'a Context, call: Call<'a>) -> Permitted<'a> {
     Box::pin(check_creation(kind::creates::<P>(), cx, call))

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::words::error::{Error, Result};
-use crate::words::version::Version;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::version::Version;
 
 /// The preconditions of a request on the state of what it reads or writes. The default has no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Preconditions {
     pub fn judge_absence(&self) -> Result<()> {
         match self.if_match {
             Some(IfMatch::Any | IfMatch::Versions(_)) => Err(Error::nothing_matches()),
-            // What is not there has no date, so that nothing can be said about it.
+            // A missing entity has no date to compare.
             Some(IfMatch::UnchangedSince(_)) | None => Ok(()),
         }
     }

@@ -16,7 +16,7 @@ use crate::contract::input::Input;
 use crate::contract::search::{MAX_LIMIT, Page, Search};
 use crate::model::entity::Entity;
 use crate::model::schema::Field;
-use crate::words::error::{ErrorKind, Result};
+use crate::primitives::error::{ErrorKind, Result};
 
 /// A type of entity that is served under its own URL prefix.
 #[diagnostic::on_unimplemented(
@@ -33,7 +33,7 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// True if the list of all entities is for few people, so that pages do not lead to it.
     const IS_UNLISTED: bool = false;
 
-    /// The path below the prefix at which callers find what is their own, such as `me`: empty for the list itself. The
+    /// The path below the prefix at which callers find their own entities, such as `me`: empty for the list itself. The
     /// start page of the portal leads there.
     const OWN: Option<&'static str> = None;
 

@@ -21,9 +21,9 @@ use crate::contract::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
 use crate::contract::search::Grammar;
 use crate::model::any_entity::AnyEntity;
 use crate::model::schema::{Field, Schema};
-use crate::words::error::Result;
-use crate::words::label::{label, plural};
-use crate::words::verb::Verb;
+use crate::primitives::error::Result;
+use crate::primitives::label::{label, plural};
+use crate::primitives::verb::Verb;
 
 pub use check::RESERVED_PREFIXES;
 pub(crate) use check::RESERVED_WORDS;
@@ -33,7 +33,7 @@ pub(crate) use check::RESERVED_WORDS;
 pub struct Route {
     /// The provider's prefix.
     pub prefix: &'static str,
-    /// The path below the prefix at which callers find what is their own.
+    /// The path below the prefix at which callers find their own entities.
     pub(crate) own: Option<&'static str>,
     /// The tool of a site that shows the entities.
     pub tool: &'static str,
@@ -75,7 +75,7 @@ pub struct Route {
     #[cfg(feature = "sea-orm")]
     pub(crate) is_archived: bool,
     /// The functions that the type declares, each with the roles that hold it by default.
-    pub grants: &'static [Grant],
+    pub grants: &'static [DefaultGrant],
     /// The migrations that the type declares, in order.
     #[cfg(feature = "sea-orm")]
     pub migrations: &'static [crate::model::migration::Migration],
@@ -200,7 +200,7 @@ pub(crate) struct Call<'a> {
     pub(crate) query: &'a [(String, String)],
     pub(crate) input: &'a Input,
     pub(crate) preconditions: &'a Preconditions,
-    pub(crate) wants_abilities: bool,
+    pub(crate) wants_allowed_actions: bool,
 }
 
 impl<'a> Call<'a> {
@@ -424,7 +424,7 @@ impl Registry {
 /// open to the public.
 ///
 /// A role of a template that was given the function or denied it in the database keeps what it has.
-pub type Grant = (&'static str, &'static str);
+pub type DefaultGrant = (&'static str, &'static str);
 
 /// Registers a provider: `register!(Polls);`.
 ///
@@ -432,8 +432,9 @@ pub type Grant = (&'static str, &'static str);
 /// this order and each only where the type has it:
 ///
 /// - `grants("poll.read" = "amsti", "poll.new" = "mi")`: the functions that the type declares, each with the roles that
-///   hold it by default (see [`Grant`]). A type that declares any declares all that it asks for. A type that declares
-///   none follows the rights on the site: whoever visits it reads, and whoever may change it does everything else.
+///   hold it by default (see [`DefaultGrant`]). A type that declares any declares all that it asks for. A type that
+///   declares none follows the rights on the site: whoever visits it reads, and whoever may change it does everything
+///   else.
 /// - `migrations(FIRST, SECOND)`: the changes of tables and rows that the service runs, each once (see
 ///   [`Migration`](crate::db::Migration)).
 /// - `demo = include_str!("demo.json")`: the type's demo data (see [`Demo`](crate::engine::demo::Demo)).

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use erased_serde::Serialize as ErasedSerialize;
 
-use crate::words::reference::Reference;
+use crate::primitives::reference::Reference;
 
 pub use form::{Form, FormPurpose, Offered, Refusal};
 pub use item::Item;
@@ -23,10 +23,10 @@ use crate::contract::search::{Places, Walk};
 use crate::contract::stream::Streaming;
 use crate::model::projection::Projection;
 use crate::model::schema::{Field, Schema};
-use crate::words::error::{Error, Result};
-use crate::words::recurrence::Tz;
-use crate::words::verb::Verb;
-use crate::words::version::Version;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::recurrence::Tz;
+use crate::primitives::verb::Verb;
+use crate::primitives::version::Version;
 
 /// The reply to a request.
 #[derive(Debug)]
@@ -36,18 +36,17 @@ pub struct Reply {
     /// The effect of the request on the data.
     pub effect: Effect,
     /// The further operations that the caller may run here; filled in only if the request asks for them.
-    pub abilities: Abilities,
-    /// The additional facts that are sent beside the body.
-    pub remarks: Vec<Remark>,
+    pub allowed_actions: AllowedActions,
+    /// The headers that are sent beside the body.
+    pub headers: Vec<ResponseHeader>,
 }
 
-/// An additional fact that is sent beside the body, such as how much of the input was accepted. The server sends it as
-/// a header of this name.
+/// A header that is sent beside the body, such as the number of accepted rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
+pub struct ResponseHeader {
     /// The name of the header: lower case letters, digits and `-`.
     pub name: &'static str,
-    /// The value of the header. It must be visible ASCII, otherwise the remark is left out.
+    /// The value of the header. It must be visible ASCII, otherwise the header is left out.
     pub value: String,
 }
 
@@ -73,7 +72,7 @@ pub enum Body {
     /// The archive of the site with this id, which is streamed.
     Archive(String),
     /// The path of another address whose reply is sent instead; the dispatcher follows it.
-    Forward(crate::words::path::DirectPath),
+    Forward(crate::primitives::path::DirectPath),
     /// An empty form, or one filled with an entity.
     Form(Form),
     /// The form of an action, given back.
@@ -137,16 +136,16 @@ pub enum Effect {
     Acted(Reference),
 }
 
-/// A sentence about what the caller has just done.
+/// A flash message: a sentence about the last request of the caller, which a page says once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct FlashMessage {
     /// The sentence, in which `{}` stands for the title of an entity.
     pub sentence: String,
     /// The prefix of the type of that entity.
     pub about: String,
 }
 
-impl Said {
+impl FlashMessage {
     /// Returns the sentence for a page that shows the entity with this title, if it shows one, of the type `prefix`. A page
     /// that shows another one says `nameless` in place of a title.
     pub fn told(&self, shown: Option<(&str, &str)>, nameless: &str) -> String {
@@ -156,13 +155,13 @@ impl Said {
     }
 }
 
-/// The operations that a person who sees the reply may run next.
+/// The operations that a person who sees the reply may run next, and what a page shows around it.
 #[derive(Clone, Debug, Default)]
-pub struct Abilities {
+pub struct AllowedActions {
     /// True if the caller may create an entity of this type.
     pub create: bool,
-    /// The sentence about what the caller has just done, which a page says once.
-    pub said: Option<Said>,
+    /// The flash message about the caller's last request.
+    pub said: Option<FlashMessage>,
     /// The words for deleting this entity, if it is called otherwise.
     pub removal: Option<&'static str>,
     /// The site to which all entities of the list belong, if it is known.
@@ -227,7 +226,7 @@ pub struct Offer {
     pub answers_bytes: bool,
 }
 
-/// The form of an action that was refused, with what was sent.
+/// The form of an action that was refused, with the sent values.
 #[derive(Debug)]
 pub struct ActionForm {
     /// The type's prefix.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::contract::access::Caller;
 use crate::contract::input::Input;
 use crate::contract::preconditions::Preconditions;
-use crate::words::large::Reading;
-use crate::words::path::DirectPath;
-use crate::words::verb::Verb;
+use crate::primitives::path::DirectPath;
+use crate::primitives::read_budget::ReadBudget;
+use crate::primitives::verb::Verb;
 
 /// One request to an entity type.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Request {
     /// True if the request is a dry run: it is carried out and then rolled back, to show its result.
     pub is_dry_run: bool,
     /// True if the reply is for a person, who is shown which further operations are possible.
-    pub wants_abilities: bool,
+    pub wants_allowed_actions: bool,
     /// The sender of the request and the way by which it came in.
     pub origin: Origin,
 }
@@ -42,7 +42,7 @@ impl Request {
             input: Input::default(),
             preconditions: Preconditions::default(),
             is_dry_run: false,
-            wants_abilities: false,
+            wants_allowed_actions: false,
             origin,
         }
     }
@@ -62,5 +62,5 @@ pub struct Origin {
     /// The path without its query.
     pub path: Arc<str>,
     /// The counter of the data that was read for the reply.
-    pub reading: Reading,
+    pub read_budget: ReadBudget,
 }

@@ -45,10 +45,10 @@ use crate::contract::registry::Route;
 use crate::contract::reply::Item;
 use crate::model::projection::Projection;
 use crate::model::schema::{Field, Role, Schema};
-use crate::words::error::{Error, Result};
-use crate::{model::entity::Entity, words::version::Version};
+use crate::primitives::error::{Error, Result};
+use crate::{model::entity::Entity, primitives::version::Version};
 
-pub use crate::words::fold::fold;
+pub use crate::primitives::fold::fold;
 pub use cell::Cell;
 pub use cursor::Cursor;
 pub use field_of::{Comparable, FieldOf};
@@ -257,7 +257,7 @@ impl Grammar {
         let own = self.order.first().filter(|it| it.is_descending);
         let roles = [Role::Updated, Role::Created].map(|it| self.schema.role(it));
         let mut times = [own.map(|it| it.field)].into_iter().chain(roles).flatten();
-        // What is ordered by its time has the newest at the beginning already.
+        // A list that is ordered by time begins with the newest already.
         let time = times.find(|it| roles.contains(&Some(it)) && it.column.is_some());
         let last = self.order.last().map(|it| it.field);
         let last = last.filter(|_| time.is_some() || self.schema.has_feed);

@@ -23,7 +23,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// A setting whose values are of type `T`; declared by [`register_setting!`](crate::register_setting).
 pub struct Setting<T> {

@@ -1,9 +1,9 @@
 //! Tables of text as comma-separated values (RFC 4180): to spreadsheets, and back from them.
 //!
 //! ```
-//! use entity_core::sheet::{self, Sheet};
+//! use entity_core::sheet::{self, CsvTable};
 //!
-//! let mut sheet = Sheet::new(10_000);
+//! let mut sheet = CsvTable::new(10_000);
 //! sheet.row(["Student", "Remark"])?;
 //! sheet.row(["ada", "=1+1"])?;
 //! let file = sheet.into_bytes("remarks.csv")?;
@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::contract::reply::Bytes;
-use crate::words::error::{Error, FieldError, Result};
+use crate::primitives::error::{Error, FieldError, Result};
 
 /// The media type of tables.
 pub const CSV: &str = "text/csv";
@@ -81,13 +81,13 @@ fn of_cell(cell: &str) -> &str {
 
 /// A table that is being written.
 #[derive(Debug)]
-pub struct Sheet {
+pub struct CsvTable {
     rows: Writer<Vec<u8>>,
     written: usize,
     most: usize,
 }
 
-impl Sheet {
+impl CsvTable {
     /// Creates an empty table of at most so many bytes, such as [`Context::answer_bytes`](crate::Context::answer_bytes).
     pub fn new(most: usize) -> Self {
         let rows = WriterBuilder::new()
@@ -361,7 +361,7 @@ mod tests {
             "−5",
             "«plain»",
         ];
-        let mut sheet = Sheet::new(1_000);
+        let mut sheet = CsvTable::new(1_000);
         sheet.row(texts).unwrap();
         let file = sheet.into_bytes("x.csv").unwrap();
         let text = String::from_utf8(file.bytes).unwrap();
@@ -428,7 +428,7 @@ mod tests {
             rows in proptest::collection::vec(proptest::collection::vec("[a=';,\"\\r\\n\\t é]{0,6}", 2..4), 1..5),
             place in proptest::prelude::any::<proptest::sample::Index>(),
         ) {
-            let mut sheet = Sheet::new(1_000);
+            let mut sheet = CsvTable::new(1_000);
             for row in &rows {
                 sheet.row(row).unwrap();
             }
@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_table_is_bounded() {
-        let mut sheet = Sheet::new(10);
+        let mut sheet = CsvTable::new(10);
         assert!(sheet.row(["123456789"]).is_ok());
         assert!(sheet.row(["1"]).is_err());
         assert!(read(&"x\n".repeat(MOST_LINES)).is_ok());

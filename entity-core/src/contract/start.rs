@@ -36,7 +36,7 @@ use futures::future::BoxFuture;
 use crate::contract::context::Services;
 use crate::contract::registry::Registry;
 use crate::contract::setting::{Setting, Settings};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// A service that is about to start: its types, its settings, and the values that its providers will share.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 
 use crate::contract::context::Context;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// Bytes with a media type of their own, such as a long table, as the answer of an operation that reads. They are made
 /// and sent one piece after the other.

@@ -1,15 +1,15 @@
-//! Turns to write, where only one unit of work can write at a time.
+//! The write queue, for stores in which only one unit of work can write at a time.
 
 use std::fmt;
 
 use async_trait::async_trait;
 
 use crate::contract::request::Origin;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
-/// A queue that gives the right to write to one unit of work after the other.
+/// A queue that gives the permit to write to one unit of work after the other.
 #[async_trait]
-pub trait Turns: Send + Sync {
+pub trait WriteQueue: Send + Sync {
     /// Waits until the sender of `origin` has the turn to write. `shares` says whether the unit of work may continue
     /// the transaction of the one before it.
     ///
@@ -18,8 +18,8 @@ pub trait Turns: Send + Sync {
     async fn wait(&self, origin: &Origin, shares: bool) -> Result<Turn>;
 }
 
-/// The right to write, which tells its holder about itself and about those who wait.
-pub trait Right: Send + Sync {
+/// The permit to write, which tells its holder about itself and about those who wait.
+pub trait WritePermit: Send + Sync {
     /// Returns whether the holder should share a transaction with others. One that often takes long should not, because
     /// it would keep the others waiting.
     fn is_shared(&self) -> bool;
@@ -31,13 +31,13 @@ pub trait Right: Send + Sync {
     fn rest(&mut self);
 }
 
-/// The right to write, which is given back when this value is dropped.
-pub struct Turn(Option<Box<dyn Right>>);
+/// The turn of a unit of work to write: its permit, which is given back when this value is dropped.
+pub struct Turn(Option<Box<dyn WritePermit>>);
 
 impl Turn {
-    /// Creates a turn that holds `right`, which is given back when it is dropped.
-    pub fn of(right: impl Right + 'static) -> Self {
-        Self(Some(Box::new(right)))
+    /// Creates a turn that holds `permit`, which is given back when it is dropped.
+    pub fn of(permit: impl WritePermit + 'static) -> Self {
+        Self(Some(Box::new(permit)))
     }
 
     /// Creates a turn for a store in which everybody may write at once.
@@ -54,8 +54,8 @@ impl Turn {
     }
 
     pub(crate) fn rest(&mut self) {
-        if let Some(right) = &mut self.0 {
-            right.rest();
+        if let Some(permit) = &mut self.0 {
+            permit.rest();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Local times: what clients send without an offset for an entity that names a time zone.
+//! Local times, which clients send without an offset for an entity that names a time zone.
 //!
 //! A type declares the field that names the zone with [`Meaning::Zone`]. The instants that
 //! clients write are then by the clock of that zone: of the zone that is sent with them, else of the one that the entity
@@ -11,8 +11,8 @@ use crate::DateTimeUtc;
 use crate::contract::input::Input;
 use crate::model::schema::{Field, Kind, Meaning, Schema};
 use crate::model::value::{instant, read_instant};
-use crate::words::error::FieldError;
-use crate::words::recurrence::{self, Tz};
+use crate::primitives::error::FieldError;
+use crate::primitives::recurrence::{self, Tz};
 
 /// The clock by which the local times of an input are.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Files that are attached to entities: who opens them, and who may attach them.
+//! Files that are attached to entities, and the permissions to open and attach them.
 //!
 //! The address of such a file is `/access/content/attachment/{site}/{id}/{name}`. An entity of any type that is stored as
 //! a [record](crate::db::Record) holds the file by having the address in a column that clients write. The file is for those
@@ -23,8 +23,8 @@ use crate::db::record::any::AnyRecord;
 use crate::db::record::constants::Constants;
 use crate::db::record::row_of;
 use crate::model::file::{ATTACHED_FILES, OWN_FILES};
-use crate::words::error::{Error, Result};
-use crate::words::path::encode_segment;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::path::encode_segment;
 
 /// A file that is attached to entities of a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ pub(super) async fn note(
     if now == before {
         return Ok(());
     }
-    // What seldom happens is to take no room in every write.
+    // A rare case is kept out of the code of every write.
     Box::pin(async move {
         for (column, id) in now.iter().filter(|it| !before.contains(it)) {
             let Some(file) = find(cx, id).await? else {

@@ -17,7 +17,7 @@ use crate::contract::blob::Blob;
 use crate::contract::context::Context;
 use crate::contract::registry::{Registry, Route};
 use crate::db::session::Session;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The table of the book. The column `unnamed` is the instant since which no row is known to name the file, or null.
 pub const TABLE: &str = "stored_file";

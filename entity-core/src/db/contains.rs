@@ -1,10 +1,10 @@
 //! Conditions that a field contains a text.
 
 use super::Sql;
-use super::veil::Columns;
+use super::redaction::Columns;
 use crate::contract::search::Needle;
 use crate::model::schema::Field;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// Appends the condition that the field contains the needle, whatever the case of the letters and their accents. If the
 /// field's text is not stored folded, the letters that are searched for are folded row by row, and accents count: the

@@ -4,10 +4,10 @@ use sea_orm::{DbErr, Value};
 use serde_json::Number;
 
 use crate::contract::context::Context;
-use crate::db::{ColumnType, FromRow, Kept, Row};
+use crate::db::{ColumnType, ColumnValue, FromRow, Row};
 use crate::model::wire::Decimal;
 use crate::model::wire::decimal::NO_NUMBER;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 fn receive(sent: &Number) -> Result<Decimal, String> {
     // Written without an exponent.
@@ -15,7 +15,7 @@ fn receive(sent: &Number) -> Result<Decimal, String> {
     Decimal::parse(&number.to_string())
 }
 
-impl Kept for Decimal {
+impl ColumnValue for Decimal {
     type Sent = Number;
     const TYPE: ColumnType = ColumnType::Integer;
     const IS_NULLABLE: bool = false;
@@ -45,7 +45,7 @@ impl FromRow for Option<Decimal> {
     }
 }
 
-impl Kept for Option<Decimal> {
+impl ColumnValue for Option<Decimal> {
     type Sent = Option<Number>;
     const TYPE: ColumnType = ColumnType::Integer;
     const IS_NULLABLE: bool = true;

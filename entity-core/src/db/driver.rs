@@ -12,7 +12,7 @@ use sea_orm::sqlx::{
 use sea_orm::{ExecResult, QueryResult, Statement, Values};
 use sea_query_sqlx::SqlxValues;
 
-use super::lane::Take;
+use super::query_pool::RowVisitor;
 use super::{failure, savepoint};
 
 type Done<T> = Result<T, DriverError>;
@@ -59,7 +59,7 @@ pub(super) trait Driver: Database {
     fn each(
         connection: &mut Self::Connection,
         statement: &Statement,
-        take: &mut Take<'_>,
+        take: &mut RowVisitor<'_>,
     ) -> impl Future<Output = Done<()>> + Send;
 }
 
@@ -110,7 +110,7 @@ macro_rules! run_statements {
         async fn each(
             connection: &mut Self::Connection,
             statement: &Statement,
-            take: &mut Take<'_>,
+            take: &mut RowVisitor<'_>,
         ) -> Done<()> {
             let mut rows = query::<$driver>(statement).fetch(connection);
             while let Some(row) = rows.try_next().await? {

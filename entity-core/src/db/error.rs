@@ -2,14 +2,14 @@
 
 use sea_orm::DbErr;
 
-use super::{failure, lane};
-use crate::words::error::Error;
+use super::{failure, query_pool};
+use crate::primitives::error::Error;
 
 /// Maps a database error to its kind, in this one place.
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
         use sea_orm::SqlErr::{ForeignKeyConstraintViolation, UniqueConstraintViolation};
-        if let Some(refused) = lane::refused(&error) {
+        if let Some(refused) = query_pool::refused(&error) {
             return refused.with_source(error);
         }
         match error.sql_err() {
@@ -32,7 +32,7 @@ impl From<DbErr> for Error {
                     .transient()
             }
             // PostgreSQL and SQLite: stopped, because its time was over.
-            Some("57014" | "9") => lane::too_long().with_source(error),
+            Some("57014" | "9") => query_pool::too_long().with_source(error),
             // PostgreSQL: lock timeout. SQLite: busy, locked.
             Some("55P03" | "5" | "6" | "261" | "517" | "262") => busy().with_source(error),
             // PostgreSQL: disk full.

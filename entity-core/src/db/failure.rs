@@ -6,7 +6,7 @@ use sea_orm::sqlx::sqlite::SqliteError;
 use sea_orm::sqlx::{self, Error as DriverError};
 use sea_orm::{DbErr, RuntimeErr};
 
-use crate::words::error::Error;
+use crate::primitives::error::Error;
 
 /// A fault of the storage under a SQLite file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 use sea_orm::{DbErr, sqlx};
 
 use super::failure::{self, Fault};
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The faults of one database. All clones share the same state.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use sea_orm::{Statement, Value};
 
 use super::Row;
 use super::failure::Fault;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The time for which a reader waits for a process that changes the journal of the file.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
@@ -179,7 +179,7 @@ impl From<rusqlite::Error> for Error {
         let code = error.sqlite_error().map(|it| it.extended_code);
         let code = code.and_then(|it| u32::try_from(it).ok());
         match code.and_then(Fault::of_code) {
-            // What can't be read ends nothing: nothing was written.
+            // A read that fails ends nothing: nothing was written.
             Some(Fault::Broken) => Fault::Failing.to_error().with_source(error),
             Some(fault) => fault.to_error().with_source(error),
             None => Self::internal(error),

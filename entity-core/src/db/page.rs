@@ -5,17 +5,17 @@ use std::pin::pin;
 use futures::TryStreamExt as _;
 use sea_orm::{DatabaseConnection, DbErr, QueryResult, Statement, StreamTrait as _};
 
-use super::{Row, Take};
+use super::{Row, RowVisitor};
 use crate::contract::context::Context;
 use crate::contract::search::{Page, Search};
 use crate::db::session::Session;
 use crate::db::sink::{Made, Sink};
-use crate::words::error::Result;
-use crate::words::large::{Reading, SMALL};
+use crate::primitives::error::Result;
+use crate::primitives::read_budget::{ReadBudget, SMALL};
 
 /// The limits on how much of a statement's result is read.
 #[derive(Clone, Debug)]
-pub struct Measure {
+pub struct ReadLimit {
     /// The maximum number of entities.
     pub items: u64,
     /// The maximum number of bytes of text and numbers; the first entity is read whatever its size.
@@ -23,13 +23,13 @@ pub struct Measure {
     /// True if the statement finds its rows by an index: see [`Session::rows`].
     pub is_short: bool,
     /// The account of how much the request has read already.
-    pub reading: Reading,
+    pub read_budget: ReadBudget,
 }
 
 impl Context {
     /// Returns the limits for reading what `search` asks for.
-    pub fn measure(&self, search: &Search) -> Measure {
-        self.measure_items(search.limit)
+    pub fn read_limit(&self, search: &Search) -> ReadLimit {
+        self.read_limit_of(search.limit)
     }
 
     /// Returns the limits for reading up to `items` entities.
@@ -37,17 +37,17 @@ impl Context {
     /// The limit of bytes is a third of what an answer may have. For some formats the entities are in memory a second
     /// time while they are prepared, and all of that beside what is written: together, no more than twice what an
     /// answer may have.
-    pub fn measure_items(&self, items: u64) -> Measure {
-        Measure {
+    pub fn read_limit_of(&self, items: u64) -> ReadLimit {
+        ReadLimit {
             items,
             bytes: self.answer_bytes().div_euclid(3),
             is_short: false,
-            reading: self.origin().reading.clone(),
+            read_budget: self.origin().read_budget.clone(),
         }
     }
 }
 
-impl Measure {
+impl ReadLimit {
     /// Returns the same limits, for a statement that finds its rows by an index if `is_short`.
     #[must_use]
     pub fn short(self, is_short: bool) -> Self {
@@ -64,7 +64,7 @@ impl Measure {
 
     /// Waits until the request has the turn to make an answer of the size that was read. Returns why reading ended.
     async fn accept(&self, collected: Collected) -> Result<End> {
-        self.reading.take(collected.bytes).await?;
+        self.read_budget.take(collected.bytes).await?;
         Ok(collected.end)
     }
 }
@@ -76,7 +76,7 @@ struct Collected {
     bytes: usize,
     /// The number of bytes that the request may read before it needs a turn.
     left: usize,
-    measure: Measure,
+    limit: ReadLimit,
     end: End,
 }
 
@@ -106,19 +106,19 @@ impl End {
 }
 
 impl Collected {
-    fn new(measure: Measure) -> Self {
+    fn new(limit: ReadLimit) -> Self {
         Self {
             items: 0,
             bytes: 0,
-            left: measure.reading.left(),
-            measure,
+            left: limit.read_budget.left(),
+            limit,
             end: End::Whole,
         }
     }
 
     /// Passes the next row to `sink`. Returns whether to continue.
     fn take(&mut self, row: &mut Row<'_>, sink: &mut dyn Sink) -> Result<bool> {
-        if u64::try_from(self.items).is_ok_and(|it| it >= self.measure.items) {
+        if u64::try_from(self.items).is_ok_and(|it| it >= self.limit.items) {
             self.end = End::Items;
             return Ok(false);
         }
@@ -126,10 +126,10 @@ impl Collected {
         let before = self.bytes;
         self.bytes = before.saturating_add(row.bytes());
         if before <= self.left && self.bytes > self.left {
-            // What is refused here is not read to its end in vain.
-            self.measure.reading.check(self.bytes)?;
+            // A refusal here saves reading the rest in vain.
+            self.limit.read_budget.check(self.bytes)?;
         }
-        if self.bytes > self.measure.bytes && self.items > 0 {
+        if self.bytes > self.limit.bytes && self.items > 0 {
             self.end = End::Bytes;
             sink.cut(self.items);
             return Ok(false);
@@ -140,7 +140,7 @@ impl Collected {
 
     /// Returns whether reading ended because of the limit of bytes, and that limit is lower than `bytes`.
     fn is_cut_below(&self, bytes: usize) -> bool {
-        self.end == End::Bytes && self.measure.bytes < bytes
+        self.end == End::Bytes && self.limit.bytes < bytes
     }
 }
 
@@ -153,11 +153,11 @@ impl Session {
     pub async fn page<T: Send>(
         &self,
         statement: Statement,
-        measure: Measure,
+        limit: ReadLimit,
         read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Page<T>> {
         let mut made = Made::by(read);
-        let end = self.page_into(statement, measure, &mut made).await?;
+        let end = self.page_into(statement, limit, &mut made).await?;
         Ok(end.page(made.items))
     }
 
@@ -165,29 +165,29 @@ impl Session {
     pub(super) async fn page_into(
         &self,
         statement: Statement,
-        measure: Measure,
+        limit: ReadLimit,
         sink: &mut dyn Sink,
     ) -> Result<End> {
-        let mut is_short = measure.is_short;
+        let mut is_short = limit.is_short;
         if let (Some(file), true) = (self.file(), is_short) {
-            // What is much is not read in the thread that asks.
-            let mut collected = Collected::new(measure.within(SMALL));
+            // A large part is not read in the thread that asks.
+            let mut collected = Collected::new(limit.within(SMALL));
             let is_done = file.each(&statement, &mut |row| collected.take(row, sink))?;
-            if is_done && !collected.is_cut_below(measure.bytes) {
-                return measure.accept(collected).await;
+            if is_done && !collected.is_cut_below(limit.bytes) {
+                return limit.accept(collected).await;
             }
             sink.cut(0);
             // The connections for what may be much read few rows ahead of whoever takes them.
             is_short = false;
         }
-        let part = measure.clone().short(is_short);
+        let part = limit.clone().short(is_short);
         let collected = self.collect(&statement, part, sink).await?;
-        measure.accept(collected).await
+        limit.accept(collected).await
     }
 
     /// Runs `statement`, which may look at any number of rows, and returns what `read` makes of each. Unlike for
     /// [`Session::scan`], the rows themselves are never in memory all at once. What they have counts as
-    /// [read](Reading) for the answer.
+    /// [read](ReadBudget) for the answer.
     ///
     /// # Errors
     /// Returns an error if the database can't be read or `read` fails.
@@ -197,9 +197,9 @@ impl Session {
         statement: Statement,
         read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
-        let all = Measure {
+        let all = ReadLimit {
             bytes: usize::MAX,
-            ..cx.measure_items(u64::MAX)
+            ..cx.read_limit_of(u64::MAX)
         };
         Ok(self.page(statement, all, read).await?.items)
     }
@@ -208,14 +208,14 @@ impl Session {
     async fn collect(
         &self,
         statement: &Statement,
-        measure: Measure,
+        limit: ReadLimit,
         sink: &mut dyn Sink,
     ) -> Result<Collected> {
-        let first = self.attempt(statement, measure.clone(), sink).await;
+        let first = self.attempt(statement, limit.clone(), sink).await;
         let done = match first {
             Err(error) if self.has_lost(&error) => {
                 sink.cut(0);
-                self.attempt(statement, measure, sink).await
+                self.attempt(statement, limit, sink).await
             }
             done => done,
         };
@@ -225,11 +225,11 @@ impl Session {
     async fn attempt(
         &self,
         statement: &Statement,
-        measure: Measure,
+        limit: ReadLimit,
         sink: &mut dyn Sink,
     ) -> Result<Result<Collected>, DbErr> {
-        let is_short = measure.is_short;
-        let mut collected = Collected::new(measure);
+        let is_short = limit.is_short;
+        let mut collected = Collected::new(limit);
         let mut failed = None;
         let mut take = |row: QueryResult| match collected.take(&mut Row::of(&row), sink) {
             Ok(is_more_wanted) => is_more_wanted,
@@ -238,14 +238,14 @@ impl Session {
                 false
             }
         };
-        let lane = self.lanes().and_then(|lanes| match is_short {
-            true => lanes.reads.as_ref().or(lanes.scans.as_ref()),
+        let pool = self.query_pools().and_then(|query_pools| match is_short {
+            true => query_pools.reads.as_ref().or(query_pools.scans.as_ref()),
             // Their connections can be told to send no more: one without that would be sent all that is left before it
             // serves again.
-            false => lanes.scans.as_ref().or(lanes.reads.as_ref()),
+            false => query_pools.scans.as_ref().or(query_pools.reads.as_ref()),
         });
-        match (lane, self) {
-            (Some(lane), _) => lane.each(statement.clone(), &mut take).await?,
+        match (pool, self) {
+            (Some(pool), _) => pool.each(statement.clone(), &mut take).await?,
             (None, Self::Reader(reader)) => {
                 each(&reader.connection, statement.clone(), &mut take).await?;
             }
@@ -259,7 +259,7 @@ impl Session {
 async fn each(
     db: &DatabaseConnection,
     statement: Statement,
-    take: &mut Take<'_>,
+    take: &mut RowVisitor<'_>,
 ) -> Result<(), DbErr> {
     let mut rows = pin!(db.stream_raw(statement).await?);
     while let Some(row) = rows.try_next().await? {

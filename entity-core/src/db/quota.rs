@@ -12,7 +12,7 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, Value};
 
 use crate::contract::context::Context;
 use crate::db::session::Session;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The limits for one account or one site. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ struct Usage {
 }
 
 /// A limit, and how much of it is used.
-struct Measure {
+struct LimitUsage {
     setting: &'static str,
     what: &'static str,
     most: u64,
@@ -79,20 +79,20 @@ impl Quotas {
         }
     }
 
-    fn measures(&self, usage: &Usage) -> [Measure; 2] {
+    fn limit_usages(&self, usage: &Usage) -> [LimitUsage; 2] {
         let Quota { entities, bytes } = self.of(usage.kind);
         let (of_entities, of_bytes) = match usage.kind {
             Kind::Account => ("quota.accountEntities", "quota.accountBytes"),
             Kind::Site => ("quota.siteEntities", "quota.siteBytes"),
         };
         [
-            Measure {
+            LimitUsage {
                 setting: of_entities,
                 what: "entities",
                 most: entities,
                 has: usage.entities,
             },
-            Measure {
+            LimitUsage {
                 setting: of_bytes,
                 what: "bytes",
                 most: bytes,
@@ -104,13 +104,13 @@ impl Quotas {
     /// Returns the error for a limit that `now` exceeds, and `before` exceeded by less or not at all, if there is one:
     /// an account or a site that has too much may still delete some of it, and change it in any way that takes no more.
     fn exceeded(&self, now: &Usage, before: &Usage) -> Option<Error> {
-        let [before_entities, before_bytes] = self.measures(before).map(|it| it.has);
-        let [entities, bytes] = self.measures(now);
+        let [before_entities, before_bytes] = self.limit_usages(before).map(|it| it.has);
+        let [entities, bytes] = self.limit_usages(now);
         let met = [(entities, before_entities), (bytes, before_bytes)]
             .into_iter()
             .find(|(it, before)| it.is_exceeded() && it.has > *before)?;
         let (limit, before) = met;
-        let Measure {
+        let LimitUsage {
             setting,
             what,
             most,
@@ -126,7 +126,7 @@ impl Quotas {
     }
 }
 
-impl Measure {
+impl LimitUsage {
     fn is_exceeded(&self) -> bool {
         self.most > 0 && self.has > self.most
     }
@@ -175,12 +175,12 @@ pub async fn check(cx: &Context) -> Result<()> {
         return Ok(());
     }
     let mut far = usage(db, &asked).await?;
-    far.retain(|it| quotas.measures(it).iter().any(Measure::is_exceeded));
+    far.retain(|it| quotas.limit_usages(it).iter().any(LimitUsage::is_exceeded));
     if far.is_empty() || cx.authorizer().is_superuser(cx).await? {
         return Ok(());
     }
     if db.is_joined() {
-        // What is committed is not what there was before this request.
+        // The committed usage is not the usage before this request.
         return Err(Error::run_apart());
     }
     let asked = far.iter().map(|it| (it.kind, it.id.clone())).collect();

@@ -1,4 +1,4 @@
-//! Records: entities that are a row of a table, with what belongs to it.
+//! Records: entities that are a row of a table, with its children and groups.
 //!
 //! [`Record`] is what `#[derive(Entity)]` writes for a struct with `#[entity(table = "…")]`: how a row is read and
 //! written. The functions here read, list, count, create, change and delete records of any type.
@@ -7,13 +7,13 @@ pub(super) mod any;
 mod asked;
 mod by_site;
 pub mod children;
+mod column_value;
 pub(super) mod constants;
 pub(super) mod definition;
 mod follow;
 pub(super) mod from;
 mod groups;
 mod json;
-mod kept;
 mod lock;
 mod number;
 mod person;
@@ -25,10 +25,10 @@ mod write;
 
 pub use crate::model::table::{GroupTable, Parent};
 pub use asked::among;
+pub use column_value::{ColumnValue, computed, later, new_key, owner, sent_list};
 pub use definition::{Record, THIS};
 pub use follow::{Followed, follow};
 pub use json::{json_value, read_json};
-pub use kept::{Kept, computed, later, new_key, owner, sent_list};
 pub use lock::{lock, pin};
 pub use number::{large_number, new_number};
 pub use person::delete_of_person;

@@ -74,7 +74,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What a statement selects for each row: a column, a tuple of columns, or a struct with
+/// The selection of a statement for each row: a column, a tuple of columns, or a struct with
 /// [`#[derive(Row)]`](derive@super::Row), whose fields are read in their order.
 ///
 /// ```
@@ -127,7 +127,7 @@ tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
 ///
 /// # Errors
 /// Returns an error if a column is missing or holds a value of another type.
-pub fn columns<T: FromRow>(row: &mut Row<'_>) -> crate::words::error::Result<T> {
+pub fn columns<T: FromRow>(row: &mut Row<'_>) -> crate::primitives::error::Result<T> {
     Ok(T::from_row(row)?)
 }
 

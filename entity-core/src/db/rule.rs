@@ -1,6 +1,6 @@
-//! The rules about who sees an entity or a field of it, as types declare them.
+//! Row policies, the rules about who sees an entity or a field of it, as types declare them.
 
-/// A rule about who sees an entity, besides the permission to read the type. It is named by
+/// A row policy: the rule about who sees an entity, besides the permission to read the type. It is named by
 /// `#[entity(sight = …)]`.
 ///
 /// The rule is evaluated in one form only: the database answers the questions about the row, and the authorizer those
@@ -8,17 +8,17 @@
 /// answers about the row, and the rule combines them.
 ///
 /// ```
-/// use entity_core::db::Sight;
+/// use entity_core::db::RowPolicy;
 ///
 /// /// A draft is for its author, and for those who may read drafts.
-/// const SIGHT: Sight = Sight::Any(&[
-///     Sight::Not(&Sight::Is("draft")),
-///     Sight::Own,
-///     Sight::Holds("essay.read.drafts"),
+/// const SIGHT: RowPolicy = RowPolicy::Any(&[
+///     RowPolicy::Not(&RowPolicy::Is("draft")),
+///     RowPolicy::Own,
+///     RowPolicy::Holds("essay.read.drafts"),
 /// ]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum RowPolicy {
     /// All of these rules admit the caller.
     All(&'static [Self]),
     /// At least one of these rules admits the caller.
@@ -55,9 +55,9 @@ pub enum Sight {
 /// The answers about the row of one entity, for the caller who read it. An entity that was made and not read is seen by
 /// nobody.
 ///
-/// A record with a [`Sight`] has a field of this type: `#[serde(skip)] #[entity(facts)] facts: Facts`.
+/// A record with a [`RowPolicy`] has a field of this type: `#[serde(skip)] #[entity(facts)] facts: PolicyInputs`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Facts {
+pub struct PolicyInputs {
     /// The answers, one bit for each question about the row, in the order in which the rule asks them.
     pub(super) answers: u64,
     /// True if the rule was part of the condition of the statement, as it is in lists.
@@ -66,27 +66,27 @@ pub struct Facts {
     pub(super) is_restricted: bool,
 }
 
-/// Facts are no part of what an entity is: they never tell two entities apart.
-impl PartialEq for Facts {
+/// The inputs are no part of an entity: any two are equal, so that entities are compared without them.
+impl PartialEq for PolicyInputs {
     fn eq(&self, _other: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Facts {}
+impl Eq for PolicyInputs {}
 
-/// What a row tells of its cause.
+/// The extent to which a row reveals its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
     /// That it exists, and what it is.
     Entity,
-    /// What somebody has reached in it, which may be shown for longer.
+    /// The results that somebody has in it, which may be shown for longer.
     Results,
 }
 
-/// A field that some callers do not see. `#[entity(sight = …)]` on a field declares it.
+/// A redacted field, which some callers do not see. `#[entity(sight = …)]` on a field declares it.
 #[derive(Clone, Copy, Debug)]
-pub struct Veiled {
+pub struct RedactedField {
     /// The name of the field, as clients see it.
     pub field: &'static str,
     /// The expression that is selected for the field.
@@ -94,5 +94,5 @@ pub struct Veiled {
     /// The SQL literal for those who do not see the field.
     pub blank: &'static str,
     /// The rule about who sees the field.
-    pub sight: Sight,
+    pub sight: RowPolicy,
 }

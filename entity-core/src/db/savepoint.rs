@@ -11,7 +11,7 @@ use sqlx_core::rt::timeout;
 
 use super::driver::Driver as _;
 use super::transaction::{Open, State, query_error};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The statements that begin a transaction with a savepoint.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT unit";

@@ -36,13 +36,13 @@ impl ConnectionTrait for Scanning<'_> {
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        let Some(lane) = self.0.lanes().and_then(|it| it.scans.as_ref()) else {
+        let Some(pool) = self.0.query_pools().and_then(|it| it.scans.as_ref()) else {
             return self.0.query_all_raw(statement).await;
         };
         // As other reads: once more when the connection to the server is lost.
-        let first = lane.query_all(statement.clone()).await;
+        let first = pool.query_all(statement.clone()).await;
         match first {
-            Err(error) if self.0.has_lost(&error) => lane.query_all(statement).await,
+            Err(error) if self.0.has_lost(&error) => pool.query_all(statement).await,
             done => done,
         }
     }

@@ -8,11 +8,11 @@ use sea_orm::Value;
 
 use super::Sql;
 use super::contains::write_contains;
-use super::veil::Columns;
+use super::redaction::Columns;
 use crate::contract::context::Context;
 use crate::contract::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
 use crate::model::schema::{Field, Schema};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Returns the number that `statement` selects.
 pub(super) async fn counted(cx: &Context, statement: sea_orm::Statement) -> Result<u64> {

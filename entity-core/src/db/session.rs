@@ -13,15 +13,15 @@ use crate::contract::context::Context;
 use crate::db::failure;
 use crate::db::faults::Faults;
 use crate::db::file::File;
-use crate::db::group::Groups;
-use crate::db::lane::Lanes;
+use crate::db::group_commit::GroupCommit;
+use crate::db::query_pool::QueryPools;
 use crate::db::row::{FromRow, Row, columns};
 use crate::db::sink::{Made, Sink};
 use crate::db::sql::Sql;
 use crate::db::stop::Stops;
 use crate::db::transaction::Transaction;
-use crate::words::error::{Error, Result};
-use crate::words::unit::{End, Ended, Mode, Store, Unit};
+use crate::primitives::error::{Error, Result};
+use crate::primitives::unit::{CommitOutcome, End, Mode, Store, Unit};
 
 /// A database. Its readers can't write.
 #[derive(Clone, Debug)]
@@ -33,14 +33,14 @@ pub struct Db {
     /// The SQLite file behind the connections, if there is one that may be read without them.
     pub file: Option<File>,
     /// The connections that are reserved for certain kinds of statements.
-    pub lanes: Lanes,
+    pub query_pools: QueryPools,
     /// The known faults of the database.
     pub faults: Faults,
     /// The source of the handles that stop a writer's statement when nobody waits for it any more, if statements can be
     /// stopped.
     pub stops: Option<Arc<dyn Stops>>,
     /// The place where each unit of work that shares a COMMIT leaves its transaction to the next one.
-    pub groups: Groups,
+    pub groups: GroupCommit,
 }
 
 /// The session with a database through which a unit of work reads and writes.
@@ -59,7 +59,7 @@ pub enum Session {
 pub struct Reader {
     pub(super) connection: DatabaseConnection,
     file: Option<File>,
-    lanes: Lanes,
+    query_pools: QueryPools,
     faults: Faults,
 }
 
@@ -89,7 +89,7 @@ impl Db {
         Session::Reader(Reader {
             connection: self.reader.clone(),
             file: self.file.clone(),
-            lanes: self.lanes.clone(),
+            query_pools: self.query_pools.clone(),
             faults: self.faults.clone(),
         })
     }
@@ -196,9 +196,9 @@ fn take_all(rows: &[QueryResult], sink: &mut dyn Sink) -> Result<()> {
 }
 
 impl Session {
-    pub(super) fn lanes(&self) -> Option<&Lanes> {
+    pub(super) fn query_pools(&self) -> Option<&QueryPools> {
         match self {
-            Self::Reader(reader) => Some(&reader.lanes),
+            Self::Reader(reader) => Some(&reader.query_pools),
             Self::Writer(_) => None,
         }
     }
@@ -237,9 +237,9 @@ impl Unit for Session {
         matches!(self, Self::Writer(transaction) if transaction.is_joined())
     }
 
-    async fn end(self: Box<Self>, end: End, is_awaited: bool) -> Result<Ended> {
+    async fn end(self: Box<Self>, end: End, is_awaited: bool) -> Result<CommitOutcome> {
         match *self {
-            Self::Reader(..) => Ok(Ended::Now),
+            Self::Reader(..) => Ok(CommitOutcome::Now),
             Self::Writer(transaction) => transaction.end(end, is_awaited).await,
         }
     }
@@ -288,8 +288,8 @@ impl ConnectionTrait for Session {
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        if let Some(lane) = self.lanes().and_then(|it| it.reads.as_ref()) {
-            return Ok(lane.query_all(statement).await?.into_iter().next());
+        if let Some(pool) = self.query_pools().and_then(|it| it.reads.as_ref()) {
+            return Ok(pool.query_all(statement).await?.into_iter().next());
         }
         match self {
             Self::Reader(reader) => {
@@ -303,8 +303,8 @@ impl ConnectionTrait for Session {
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        if let Some(lane) = self.lanes().and_then(|it| it.reads.as_ref()) {
-            return lane.query_all(statement).await;
+        if let Some(pool) = self.query_pools().and_then(|it| it.reads.as_ref()) {
+            return pool.query_all(statement).await;
         }
         match self {
             Self::Reader(reader) => {

@@ -2,7 +2,7 @@
 
 use super::Row;
 use super::record::any::Rows;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// Takes the rows of a statement one by one.
 pub(super) trait Sink: Send {

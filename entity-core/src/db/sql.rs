@@ -4,7 +4,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{DbBackend, Statement, Value};
 
 use crate::contract::context::Context;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// A statement, or a part of one, under construction: the text and the values that are bound to its placeholders.
 ///

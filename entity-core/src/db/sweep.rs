@@ -3,11 +3,11 @@
 use sea_orm::{ConnectionTrait as _, Value};
 
 use crate::contract::context::Context;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// A table whose rows are over some time after an instant that one of its columns tells.
 #[derive(Clone, Copy, Debug)]
-pub struct Dated {
+pub struct ExpiringTable {
     /// The name of the table.
     pub table: &'static str,
     /// The columns of its primary key, separated by commas.
@@ -16,7 +16,7 @@ pub struct Dated {
     pub column: &'static str,
 }
 
-impl Dated {
+impl ExpiringTable {
     /// Removes rows from before `end`, at most `most` at once, and returns how many those are. An index of the column makes
     /// this cheap where there are none.
     pub async fn sweep(&self, cx: &Context, end: impl Into<Value>, most: u64) -> Result<u64> {

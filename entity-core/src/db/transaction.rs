@@ -22,12 +22,12 @@ use sqlx_core::transaction::TransactionManager;
 use super::driver::Driver;
 use super::failure;
 use super::faults::Faults;
-use super::group::{Groups, Member};
-use super::lane::Take;
-use super::recent::Recent;
+use super::group_commit::{GroupCommit, SharedTransaction};
+use super::query_pool::RowVisitor;
 use super::stop::{Stop, Stops};
-use crate::words::error::{Error, Result};
-use crate::words::unit::{End, Ended};
+use super::transaction_cache::TransactionCache;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::unit::{CommitOutcome, End};
 
 /// The maximum time of a COMMIT. After that, the outcome is reported as unknown.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,12 +37,12 @@ const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Transaction {
     kind: Kind,
     is_joined: bool,
-    pub(super) recent: Recent,
+    pub(super) cache: TransactionCache,
 }
 
 #[derive(Debug)]
 enum Kind {
-    Sqlite(Mutex<Member>),
+    Sqlite(Mutex<SharedTransaction>),
     Postgres(Mutex<Open<Postgres>>),
 }
 
@@ -96,7 +96,7 @@ impl Transaction {
         } else {
             let pool = writer.get_sqlite_connection_pool();
             let open = Open::begin(pool, faults, stops, false).await?;
-            Ok(Self::of_member(Member::alone(open)))
+            Ok(Self::of_member(SharedTransaction::alone(open)))
         }
     }
 
@@ -107,7 +107,7 @@ impl Transaction {
     /// # Errors
     /// Fails as [`begin`](Self::begin) does.
     pub(super) async fn begin_in(
-        groups: &Groups,
+        groups: &GroupCommit,
         founds: bool,
         writer: &DatabaseConnection,
         faults: &Faults,
@@ -132,11 +132,11 @@ impl Transaction {
         Self {
             kind,
             is_joined,
-            recent: Recent::default(),
+            cache: TransactionCache::default(),
         }
     }
 
-    fn of_member(member: Member) -> Self {
+    fn of_member(member: SharedTransaction) -> Self {
         let is_joined = member.is_joined();
         Self::of(Kind::Sqlite(Mutex::new(member)), is_joined)
     }
@@ -153,8 +153,8 @@ impl Transaction {
     /// whether anything was written.
     pub async fn commit(self) -> Result<()> {
         match self.end(End::Keep, false).await? {
-            Ended::Now => Ok(()),
-            Ended::Later(outcome) => outcome.await,
+            CommitOutcome::Now => Ok(()),
+            CommitOutcome::Later(outcome) => outcome.await,
         }
     }
 
@@ -162,11 +162,13 @@ impl Transaction {
     ///
     /// # Errors
     /// Fails as [`commit`](Self::commit) does.
-    pub(super) async fn end(self, end: End, is_awaited: bool) -> Result<Ended> {
+    pub(super) async fn end(self, end: End, is_awaited: bool) -> Result<CommitOutcome> {
         match (self.kind, end) {
             (Kind::Sqlite(it), _) => it.into_inner().end(end, is_awaited).await,
-            (Kind::Postgres(it), End::Keep) => it.into_inner().commit().await.map(|()| Ended::Now),
-            (Kind::Postgres(_), End::GiveUp) => Ok(Ended::Now),
+            (Kind::Postgres(it), End::Keep) => {
+                it.into_inner().commit().await.map(|()| CommitOutcome::Now)
+            }
+            (Kind::Postgres(_), End::GiveUp) => Ok(CommitOutcome::Now),
         }
     }
 
@@ -174,9 +176,9 @@ impl Transaction {
     pub(super) async fn each(
         &self,
         statement: &Statement,
-        take: &mut Take<'_>,
+        take: &mut RowVisitor<'_>,
     ) -> Result<(), DbErr> {
-        self.recent.see(&statement.sql);
+        self.cache.see(&statement.sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.each(statement, take).await,
             Kind::Postgres(it) => it.lock().await.each(statement, take).await,
@@ -279,7 +281,11 @@ impl<D: Driver> Open<D> {
         self.see(found).map_err(query_error)
     }
 
-    async fn each(&mut self, statement: &Statement, take: &mut Take<'_>) -> Result<(), DbErr> {
+    async fn each(
+        &mut self,
+        statement: &Statement,
+        take: &mut RowVisitor<'_>,
+    ) -> Result<(), DbErr> {
         self.start()?;
         let done = D::each(&mut self.connection, statement, take).await;
         self.see(done).map_err(query_error)
@@ -370,7 +376,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        self.recent.see(&statement.sql);
+        self.cache.see(&statement.sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.execute(&statement).await,
             Kind::Postgres(it) => it.lock().await.execute(&statement).await,
@@ -378,7 +384,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-        self.recent.see(sql);
+        self.cache.see(sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.execute_unprepared(sql).await,
             Kind::Postgres(it) => it.lock().await.execute_unprepared(sql).await,
@@ -386,7 +392,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        self.recent.see(&statement.sql);
+        self.cache.see(&statement.sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.query_one(&statement).await,
             Kind::Postgres(it) => it.lock().await.query_one(&statement).await,
@@ -394,7 +400,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        self.recent.see(&statement.sql);
+        self.cache.see(&statement.sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.query_all(&statement).await,
             Kind::Postgres(it) => it.lock().await.query_all(&statement).await,

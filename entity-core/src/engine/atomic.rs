@@ -11,9 +11,9 @@ use crate::contract::reply::Reply;
 use crate::contract::request::{Origin, Request};
 use crate::contract::turn::Turn;
 use crate::engine::dispatch::{Dispatcher, Finish};
-use crate::engine::hold::Hold;
-use crate::words::error::{Error, Result};
-use crate::words::unit::{End, Ended};
+use crate::engine::write_timeout::WriteTimeout;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::unit::{CommitOutcome, End};
 
 /// A unit of work in which requests run one after another. Each request sees what the earlier ones wrote; dropping the
 /// unit of work rolls all of it back. Where the dispatcher has a [limit](crate::engine::WriteLimit), everything must be done
@@ -26,19 +26,24 @@ pub struct Atomic<'d> {
     cx: Context,
     events: Vec<Event>,
     has_failed: bool,
-    hold: Hold,
+    timeout: WriteTimeout,
     /// Declared last and therefore dropped last: the unit of work is over when the turn is given back.
     turn: Turn,
 }
 
 impl<'d> Atomic<'d> {
-    pub(crate) fn new(dispatcher: &'d Dispatcher, cx: Context, hold: Hold, turn: Turn) -> Self {
+    pub(crate) fn new(
+        dispatcher: &'d Dispatcher,
+        cx: Context,
+        timeout: WriteTimeout,
+        turn: Turn,
+    ) -> Self {
         Self {
             dispatcher,
             cx,
             events: Vec::new(),
             has_failed: false,
-            hold,
+            timeout,
             turn,
         }
     }
@@ -49,8 +54,8 @@ impl<'d> Atomic<'d> {
     }
 
     /// Switches to a request of `origin`, with its `preparation`.
-    pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
-        self.cx.turn_to(origin, preparation);
+    pub(crate) fn reset_for(&mut self, origin: &Origin, preparation: Preparation) {
+        self.cx.reset_for(origin, preparation);
     }
 
     /// Runs `request`, for which `preparation` was [made](Dispatcher::prepare) before. If the request writes, `finish`
@@ -66,11 +71,11 @@ impl<'d> Atomic<'d> {
         finish: &dyn Finish,
     ) -> Result<Reply> {
         self.check()?;
-        self.cx.turn_to(&request.origin, preparation);
-        self.hold.turn_to(request);
+        self.cx.reset_for(&request.origin, preparation);
+        self.timeout.set_request(request);
         self.cx.serve(&request.input.uploads);
         let work = run_and_record(self.dispatcher, &self.cx, request, finish);
-        let done = self.hold.during(work).await;
+        let done = self.timeout.during(work).await;
         self.has_failed = done.is_err();
         let (reply, events) = done?;
         self.events.extend(events);
@@ -87,7 +92,7 @@ impl<'d> Atomic<'d> {
         work: impl for<'a> FnOnce(&'a Context) -> BoxFuture<'a, Result<T>>,
     ) -> Result<T> {
         self.check()?;
-        let done = self.hold.during(work(&self.cx)).await;
+        let done = self.timeout.during(work(&self.cx)).await;
         self.has_failed = done.is_err();
         done
     }
@@ -103,11 +108,11 @@ impl<'d> Atomic<'d> {
         self.check()?;
         let present = std::mem::replace(&mut self.cx.now, now);
         let own = self.cx.origin().clone();
-        self.cx.turn_to(&request.origin, Preparation::default());
+        self.cx.reset_for(&request.origin, Preparation::default());
         self.cx.serve(&request.input.uploads);
         let done = self.dispatcher.run(&self.cx, request).await;
         self.cx.now = present;
-        self.cx.turn_to(&own, Preparation::default());
+        self.cx.reset_for(&own, Preparation::default());
         self.has_failed = done.is_err();
         Ok((done?, self.cx.take_events()))
     }
@@ -120,7 +125,7 @@ impl<'d> Atomic<'d> {
     pub async fn record(&mut self, audit: Audit) -> Result<()> {
         self.check()?;
         let work = record(self.dispatcher, &self.cx, audit);
-        let done = self.hold.during(work).await;
+        let done = self.timeout.during(work).await;
         self.has_failed = done.is_err();
         self.events.extend(done?);
         Ok(())
@@ -145,7 +150,7 @@ impl<'d> Atomic<'d> {
                 "a unit of work is committed after an error",
             ));
         }
-        match self.hold.during(ready(Ok(()))).await {
+        match self.timeout.during(ready(Ok(()))).await {
             Ok(()) => self.finish(End::Keep).await,
             Err(error) => {
                 self.finish(End::GiveUp).await?;
@@ -173,18 +178,18 @@ impl<'d> Atomic<'d> {
             dispatcher,
             cx,
             events,
-            hold,
+            timeout,
             mut turn,
             ..
         } = self;
         turn.rest();
         match cx.unit.end(end, turn.is_awaited()).await? {
-            Ended::Now => {
+            CommitOutcome::Now => {
                 publish(dispatcher, end, &events);
                 drop(turn);
             }
-            Ended::Later(outcome) => {
-                drop((hold, turn));
+            CommitOutcome::Later(outcome) => {
+                drop((timeout, turn));
                 outcome.await?;
                 publish(dispatcher, end, &events);
             }

@@ -8,7 +8,7 @@ use crate::contract::blob::{Receive, ReceiveRoute};
 use crate::contract::edge::Edge;
 use crate::contract::permission;
 use crate::contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
-use crate::contract::registry::{ActionRoute, Grant, Route, Withheld};
+use crate::contract::registry::{ActionRoute, DefaultGrant, Route, Withheld};
 use crate::engine::route;
 use crate::model::entity::Entity as _;
 
@@ -165,15 +165,16 @@ impl<P: Provider> RouteBuilder<P> {
     {
         let is_own = <P::Entity as crate::db::Record>::SOURCE.is_none();
         self.route.table = is_own.then_some(crate::model::table::TableSpec::of::<P::Entity>);
-        (self.route.fault, self.route.sight) = crate::db::veil::told::<P::Entity>();
+        (self.route.fault, self.route.sight) = crate::db::redaction::told::<P::Entity>();
         self
     }
 }
 
 impl<P> RouteBuilder<P> {
-    /// Declares the functions of the type, each with the letters of the roles that hold it by default: see [`Grant`].
+    /// Declares the functions of the type, each with the letters of the roles that hold it by default: see
+    /// [`DefaultGrant`].
     #[must_use]
-    pub fn grants(mut self, grants: &'static [Grant]) -> Self {
+    pub fn grants(mut self, grants: &'static [DefaultGrant]) -> Self {
         self.route.grants = grants;
         self
     }

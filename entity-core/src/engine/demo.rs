@@ -48,9 +48,9 @@ use crate::contract::reply::{Body, Effect};
 use crate::contract::request::{Origin, Request};
 use crate::db::blobs;
 use crate::engine::atomic::Atomic;
-use crate::words::error::{Error, Result};
-use crate::words::path::DirectPath;
-use crate::words::verb::Verb;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::path::DirectPath;
+use crate::primitives::verb::Verb;
 
 /// A request of the demo data.
 #[derive(Debug, Deserialize)]
@@ -189,7 +189,7 @@ impl Demo {
             },
             preconditions: Preconditions::default(),
             is_dry_run: false,
-            wants_abilities: false,
+            wants_allowed_actions: false,
             origin: Origin {
                 caller,
                 ..origin.clone()

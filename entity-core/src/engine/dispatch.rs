@@ -17,21 +17,21 @@ use crate::contract::look_up::{find, perform};
 use crate::contract::operation::{Operation, is_public_action};
 use crate::contract::registry::Registry;
 use crate::contract::reply::{Body, Reply};
-use crate::contract::turn::{Turn, Turns};
+use crate::contract::turn::{Turn, WriteQueue};
 use crate::engine::atomic::Atomic;
-use crate::engine::hold::{Hold, Holders, WriteLimit};
 use crate::engine::leads;
 use crate::engine::menu;
 use crate::engine::options;
 use crate::engine::rehearsal;
+use crate::engine::write_timeout::{Holders, WriteLimit, WriteTimeout};
 use crate::engine::zone;
 use crate::model::lines::structures;
-use crate::words::error::{Error, ErrorKind, Result};
-use crate::words::path::DirectPath;
-use crate::words::unit::{End, Mode, Store};
+use crate::primitives::error::{Error, ErrorKind, Result};
+use crate::primitives::path::DirectPath;
+use crate::primitives::unit::{End, Mode, Store};
 use crate::{
     contract::request::{Origin, Request},
-    words::verb::Verb,
+    primitives::verb::Verb,
 };
 
 /// The maximum number of attempts at a unit of work that fails with a transient error, such as a lost race.
@@ -45,7 +45,7 @@ pub struct Dispatcher {
     pub(crate) sink: Arc<dyn EventSink>,
     shared: Arc<Shared>,
     limit: Option<WriteLimit>,
-    turns: Option<Arc<dyn Turns>>,
+    write_queue: Option<Arc<dyn WriteQueue>>,
     holders: Holders,
 }
 
@@ -84,7 +84,7 @@ impl Dispatcher {
             sink,
             shared: shared.into(),
             limit: None,
-            turns: None,
+            write_queue: None,
             holders: Holders::default(),
         }
     }
@@ -96,11 +96,11 @@ impl Dispatcher {
         self
     }
 
-    /// Lets `turns` decide when each unit of work may write. With `None`, units of work wait for the store in the order
-    /// in which they arrive.
+    /// Lets `write_queue` decide when each unit of work may write. With `None`, units of work wait for the store in the
+    /// order in which they arrive.
     #[must_use]
-    pub fn with_turns(mut self, turns: Option<Arc<dyn Turns>>) -> Self {
-        self.turns = turns;
+    pub fn with_write_queue(mut self, write_queue: Option<Arc<dyn WriteQueue>>) -> Self {
+        self.write_queue = write_queue;
         self
     }
 
@@ -173,7 +173,7 @@ impl Dispatcher {
     /// # Errors
     /// Fails as [`dispatch`](Self::dispatch) does. Also fails as `finish` does, and nothing was written then.
     pub async fn dispatch_and(&self, request: &Request, finish: &dyn Finish) -> Result<Reply> {
-        // What leads nowhere does not wait for the right to write.
+        // A request without a route does not wait for the permit to write.
         find(&self.registry, request)?;
         if request.verb.is_safe() {
             let cx = self.begin(&request.origin, Mode::Read).await?;
@@ -321,8 +321,8 @@ impl Dispatcher {
     }
 
     async fn unit(&self, origin: &Origin, mode: Mode) -> Result<Atomic<'_>> {
-        let turn = match &self.turns {
-            Some(turns) => turns.wait(origin, mode == Mode::Share).await?,
+        let turn = match &self.write_queue {
+            Some(write_queue) => write_queue.wait(origin, mode == Mode::Share).await?,
             None => Turn::free(),
         };
         // Nobody waits for another one who has no limit.
@@ -334,8 +334,8 @@ impl Dispatcher {
         };
         let cx = self.begin(origin, mode).await?;
         let (limit, is_joined) = (self.limit.as_ref(), cx.unit.is_joined());
-        let hold = Hold::begin(limit, is_joined, origin, &self.holders);
-        Ok(Atomic::new(self, cx, hold, turn))
+        let timeout = WriteTimeout::begin(limit, is_joined, origin, &self.holders);
+        Ok(Atomic::new(self, cx, timeout, turn))
     }
 
     /// Runs `request` in the unit of work of `cx`. If the reply forwards to another path, returns the reply of that
@@ -347,7 +347,7 @@ impl Dispatcher {
     /// Runs `request`, which is given up, in the unit of work of `cx`, and answers what its caller could know before.
     pub(crate) async fn rehearse(&self, cx: &Context, request: &Request) -> Result<Reply> {
         let for_nobody = Request {
-            wants_abilities: false,
+            wants_allowed_actions: false,
             ..request.clone()
         };
         let reply = self.run(cx, &for_nobody).await?;
@@ -412,7 +412,7 @@ impl Dispatcher {
             let mode = mode_of(tries);
             let attempt = async {
                 let mut atomic = self.unit(origin, mode).await?;
-                atomic.turn_to(origin, preparation.clone());
+                atomic.reset_for(origin, preparation.clone());
                 let done = match atomic.during(&work).await {
                     Ok((answer, audit)) => atomic.record(audit.into()).await.map(|()| answer),
                     Err(error) => Err(error),
@@ -443,13 +443,13 @@ fn mode_of(tries: u32) -> Mode {
 
 async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Reply> {
     let mut reply = perform(registry, cx, request).await?;
-    if request.wants_abilities {
+    if request.wants_allowed_actions {
         let site = menu::site(cx, registry, request, &reply).await?;
         leads::add(cx, registry, site.as_deref(), &mut reply).await?;
         options::add(cx, registry, &request.query, &mut reply.body).await?;
         let is_home = matches!(&reply.body, Body::Entity(it) if it.prefix() == "site");
-        menu::add(cx, registry, site, is_home, &mut reply.abilities).await?;
-        reply.abilities.zone = zone::of(cx).await?;
+        menu::add(cx, registry, site, is_home, &mut reply.allowed_actions).await?;
+        reply.allowed_actions.zone = zone::of(cx).await?;
     }
     Ok(reply)
 }

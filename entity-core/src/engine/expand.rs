@@ -11,7 +11,7 @@ use crate::contract::registry::Registry;
 use crate::contract::reply::Item;
 use crate::model::projection::Projection;
 use crate::model::wire;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The number of referenced entities that are loaded before their size is known. Later steps load at least as many.
 const FIRST: usize = 8;
@@ -52,19 +52,19 @@ async fn expand(
     let most = cx.answer_bytes().div_euclid(4);
     let (mut shown, mut step) = (0, FIRST);
     while shown < items.len() && loaded.bytes <= most {
-        let mut wanted = Wanted::default();
+        let mut batch = LoadBatch::default();
         let mut part = Vec::new();
         for item in items.iter().skip(shown) {
             let named = references(item, projection)?;
-            if !wanted.take(&named, &loaded, step) && !part.is_empty() {
+            if !batch.take(&named, &loaded, step) && !part.is_empty() {
                 break;
             }
             part.push(named);
         }
         let before = loaded.bytes;
-        loaded.load(cx, registry, wanted).await?;
+        loaded.load(cx, registry, batch).await?;
         let read = loaded.bytes.saturating_sub(before);
-        cx.origin().reading.take(read).await?;
+        cx.origin().read_budget.take(read).await?;
         let count = part.len();
         for (item, named) in items.iter_mut().skip(shown).zip(part) {
             item.expand(named.iter().filter_map(|it| loaded.find(it)).collect());
@@ -77,12 +77,12 @@ async fn expand(
 
 /// The ids of the entities to load, by the prefix of their type.
 #[derive(Default)]
-struct Wanted {
+struct LoadBatch {
     ids: BTreeMap<&'static str, BTreeSet<String>>,
     count: usize,
 }
 
-impl Wanted {
+impl LoadBatch {
     /// Adds the references of `named` that are not `loaded`, unless that makes more than `most` in all. The first ones
     /// are added however many they are. Returns whether they were added.
     fn take(&mut self, named: &[Named], loaded: &Loaded, most: usize) -> bool {
@@ -123,8 +123,8 @@ impl Loaded {
         Some((*field, Arc::clone(entity)))
     }
 
-    async fn load(&mut self, cx: &Context, registry: &Registry, wanted: Wanted) -> Result<()> {
-        for (prefix, ids) in wanted.ids {
+    async fn load(&mut self, cx: &Context, registry: &Registry, batch: LoadBatch) -> Result<()> {
+        for (prefix, ids) in batch.ids {
             let load = registry.route(prefix).and_then(|it| it.load);
             let load = load.ok_or_else(|| {
                 Error::field("_expand", format!("`{prefix}` can't be shown with others"))

@@ -1,4 +1,4 @@
-//! The forms of refused actions, with what was sent.
+//! The forms of refused actions, filled with the sent values.
 
 use crate::contract::action::Answers;
 use crate::contract::context::Context;
@@ -8,8 +8,8 @@ use crate::contract::registry::{ActionRoute, Registry};
 use crate::contract::reply::{ActionForm, Body, Item, Offer, Prompt, Questionnaire, Refusal};
 use crate::engine::offer::offer;
 use crate::engine::{leads, options};
-use crate::words::path::DirectPath;
-use crate::words::verb::Verb;
+use crate::primitives::path::DirectPath;
+use crate::primitives::verb::Verb;
 
 /// Returns the form of the action at `path`, which was refused, as far as the caller may read what it is about. Returns
 /// `None` if no action that writes is there.

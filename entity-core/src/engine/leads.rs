@@ -13,11 +13,11 @@ use crate::contract::input::Input;
 use crate::contract::preconditions::Preconditions;
 use crate::contract::registry::{ActionRoute, Call, Registry, Route};
 use crate::model::schema::{Field, Role};
-use crate::words::error::{Error, ErrorKind, Result};
-use crate::words::verb::Verb;
+use crate::primitives::error::{Error, ErrorKind, Result};
+use crate::primitives::verb::Verb;
 use crate::{
-    contract::reply::{Abilities, Body, Collection, Item, Related, Reply},
-    words::reference::Reference,
+    contract::reply::{AllowedActions, Body, Collection, Item, Related, Reply},
+    primitives::reference::Reference,
 };
 
 /// The maximum number of entities of one type that are looked up for the links of a page. Further ones are named
@@ -77,11 +77,14 @@ pub(crate) async fn add(
     site: Option<&str>,
     reply: &mut Reply,
 ) -> Result<()> {
-    let abilities = &mut reply.abilities;
-    abilities.readable = match &reply.body {
+    let allowed_actions = &mut reply.allowed_actions;
+    allowed_actions.readable = match &reply.body {
         Body::Entity(item) => {
-            abilities.related = related(cx, registry, item).await?;
-            let below = abilities.related.iter().filter_map(|it| it.first.as_ref());
+            allowed_actions.related = related(cx, registry, item).await?;
+            let below = allowed_actions
+                .related
+                .iter()
+                .filter_map(|it| it.first.as_ref());
             let below = below.flat_map(|it| &it.items);
             let items = std::iter::once(item).chain(below);
             readable(cx, registry, items, site).await?
@@ -143,9 +146,9 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
             let of_site = route.schema.role(Role::Site).zip(site.clone());
             query.extend(of_site.map(|(field, site)| (field.name, site)));
             let reply = list_reply(cx, registry, route, (&query, SHOWN), true).await?;
-            if let Some((first, abilities)) = reply {
+            if let Some((first, allowed_actions)) = reply {
                 related.push(Related {
-                    may_create: abilities.create,
+                    may_create: allowed_actions.create,
                     prefix: route.prefix,
                     segments: Vec::new(),
                     query,
@@ -210,12 +213,12 @@ async fn list_reply(
     registry: &Registry,
     route: &Route,
     (values, most): (&[(&'static str, String)], usize),
-    wants_abilities: bool,
-) -> Result<Option<(Collection, Abilities)>> {
+    wants_allowed_actions: bool,
+) -> Result<Option<(Collection, AllowedActions)>> {
     let values = values.iter().map(|it| (it.0.to_owned(), it.1.clone()));
     let mut query: Vec<_> = values.collect();
     query.push(("_limit".to_owned(), most.to_string()));
-    found(cx, registry, route, &query, wants_abilities).await
+    found(cx, registry, route, &query, wants_allowed_actions).await
 }
 
 /// Returns the list of a type that `query` asks for, if the caller may open it.
@@ -224,15 +227,15 @@ pub(super) async fn found(
     registry: &Registry,
     route: &Route,
     query: &[(String, String)],
-    wants_abilities: bool,
-) -> Result<Option<(Collection, Abilities)>> {
+    wants_allowed_actions: bool,
+) -> Result<Option<(Collection, AllowedActions)>> {
     let Some(list) = route.list.as_ref() else {
         return Ok(None);
     };
     let place: (_, _, &Answering) = (registry, route, list);
-    let answer = answer(cx, place, &[], query, wants_abilities).await?;
+    let answer = answer(cx, place, &[], query, wants_allowed_actions).await?;
     Ok(answer.and_then(|it| match it.body {
-        Body::Collection(list) => Some((list, it.abilities)),
+        Body::Collection(list) => Some((list, it.allowed_actions)),
         _ => None,
     }))
 }
@@ -264,7 +267,7 @@ async fn answer(
     (registry, route, run): (&Registry, &Route, &Answering),
     arguments: &[String],
     query: &[(String, String)],
-    wants_abilities: bool,
+    wants_allowed_actions: bool,
 ) -> Result<Option<Reply>> {
     let call = Call {
         registry,
@@ -276,7 +279,7 @@ async fn answer(
         query,
         input: &Input::default(),
         preconditions: &Preconditions::default(),
-        wants_abilities,
+        wants_allowed_actions,
     };
     match run(cx, call).await {
         Ok(reply) => Ok(Some(reply)),

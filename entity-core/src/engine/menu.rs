@@ -8,14 +8,14 @@ use crate::contract::context::Context;
 use crate::contract::gate;
 use crate::contract::operation::candidates;
 use crate::contract::registry::{ActionRoute, Registry, Route};
-use crate::contract::reply::{Abilities, Body, Collection, Item, Related, Reply};
+use crate::contract::reply::{AllowedActions, Body, Collection, Item, Related, Reply};
 use crate::contract::request::Request;
 use crate::engine::{leads, options, zone};
 use crate::model::schema::{Emphasis, Layout, Role};
 use crate::model::wire;
-use crate::words::error::Result;
-use crate::words::reference::Reference;
-use crate::words::verb::Verb;
+use crate::primitives::error::Result;
+use crate::primitives::reference::Reference;
+use crate::primitives::verb::Verb;
 
 /// The name of the options that are the tools of a site.
 pub const TOOLS: &str = "tool";
@@ -32,10 +32,10 @@ pub(super) async fn add(
     registry: &Registry,
     site: Option<String>,
     is_home: bool,
-    abilities: &mut Abilities,
+    allowed_actions: &mut AllowedActions,
 ) -> Result<()> {
     if let Some(site) = &site
-        && abilities
+        && allowed_actions
             .readable
             .contains_key(&Reference::entity("site", site).path())
     {
@@ -47,12 +47,12 @@ pub(super) async fn add(
                     if is_home {
                         part.first = first(cx, registry, route, site).await?.map(Arc::new);
                     }
-                    abilities.menu.push((title.clone(), part));
+                    allowed_actions.menu.push((title.clone(), part));
                 }
             }
         }
     }
-    abilities.site = site;
+    allowed_actions.site = site;
     Ok(())
 }
 
@@ -93,15 +93,15 @@ async fn first(
 ///
 /// # Errors
 /// Returns an error if it can't be looked up.
-pub async fn around(cx: &Context, site: Option<String>) -> Result<Abilities> {
+pub async fn around(cx: &Context, site: Option<String>) -> Result<AllowedActions> {
     let registry = cx.service::<Registry>()?;
-    let mut abilities = Abilities {
+    let mut allowed_actions = AllowedActions {
         readable: leads::readable(cx, &registry, [], site.as_deref()).await?,
         zone: zone::of(cx).await?,
-        ..Abilities::default()
+        ..AllowedActions::default()
     };
-    add(cx, &registry, site, false, &mut abilities).await?;
-    Ok(abilities)
+    add(cx, &registry, site, false, &mut allowed_actions).await?;
+    Ok(allowed_actions)
 }
 
 /// Returns whether the caller may open the list of a type, or what an action of it answers, in `site`: by what these need
@@ -184,7 +184,9 @@ pub(super) async fn site(
                 pairs.find(|it| it.0 == field.name).map(|it| it.1.clone())
             }),
         },
-        Body::Collection(_) if reply.abilities.site.is_some() => reply.abilities.site.clone(),
+        Body::Collection(_) if reply.allowed_actions.site.is_some() => {
+            reply.allowed_actions.site.clone()
+        }
         Body::Empty | Body::Value(_) | Body::Collection(_) => {
             let Some(route) = registry.route(&request.path.prefix) else {
                 return Ok(None);

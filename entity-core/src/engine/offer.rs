@@ -8,12 +8,12 @@ use crate::contract::registry::{ActionRoute, Call, Route};
 use crate::contract::reply::Offer;
 use crate::engine::options;
 use crate::model::any_entity::AnyEntity;
-use crate::words::error::Result;
-use crate::words::path::DirectPath;
-use crate::words::verb::Verb;
+use crate::primitives::error::Result;
+use crate::primitives::path::DirectPath;
+use crate::primitives::verb::Verb;
 
 /// Returns the actions that the caller may run from the page of `entity` or, without one, of the list of the type.
-pub(crate) async fn on(
+pub(crate) async fn available_actions(
     cx: &Context,
     route: &Route,
     entity: Option<&dyn AnyEntity>,

@@ -13,7 +13,7 @@ use crate::contract::registry::Registry;
 use crate::contract::reply::{Body, FormPurpose, Item, Offered};
 use crate::engine::leads;
 use crate::model::schema::{ACCOUNTS, Field, Role};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The maximum number of things that a form offers for one field. Where there are more, an id is typed.
 pub const MOST: usize = 200;
@@ -22,7 +22,7 @@ pub const MOST: usize = 200;
 /// among them.
 pub type Find = for<'a> fn(&'a Context, Option<&'a str>) -> BoxFuture<'a, Result<Vec<Choice>>>;
 
-/// Something to choose: its id, and what people call it.
+/// An option: its id, and its name for people.
 pub type Choice = (String, String);
 
 /// The registration of something to choose from; created by [`register_options!`](crate::register_options).
@@ -83,7 +83,7 @@ pub async fn listed(
     Ok(choices)
 }
 
-/// Adds to `body`, if it is a form, what it offers. The address of the form suggests the values in `query`.
+/// Adds the options to `body`, if it is a form. The address of the form suggests the values in `query`.
 pub(crate) async fn add(
     cx: &Context,
     registry: &Registry,

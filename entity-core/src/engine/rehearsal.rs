@@ -1,21 +1,22 @@
-//! The answers to dry runs: they tell what their callers could read before, and what these have sent themselves.
+//! The answers to dry runs, which reveal nothing but data that their callers could read before, or have sent
+//! themselves.
 //!
-//! A dry run answers with the status of the deed, its remarks and its errors. What the deed would open, such as the right
-//! answers of a quiz that is handed in, is told by no dry run: an answer is made anew of what can be read beside the unit
-//! of work, which nobody sees before it is kept.
+//! A dry run answers with the status of the deed, its headers and its errors. What the deed would open, such as the
+//! right answers of a quiz that is handed in, is told by no dry run: an answer is made anew of what can be read beside
+//! the unit of work, which nobody sees before it is kept.
 
 use serde_json::{Map, Value as Json};
 
+use crate::contract::changed_fields::is_same;
 use crate::contract::context::Context;
 use crate::contract::input::Input;
 use crate::contract::look_up::look_up;
 use crate::contract::registry::Registry;
-use crate::contract::repetition::is_same;
-use crate::contract::reply::{Abilities, Body, Bytes, Collection, Effect, Item, Reply, Value};
+use crate::contract::reply::{AllowedActions, Body, Bytes, Collection, Effect, Item, Reply, Value};
 use crate::contract::search::Places;
 use crate::model::schema::{Kind, Role};
-use crate::words::error::{Error, Result};
-use crate::words::path::DirectPath;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::path::DirectPath;
 
 /// Returns the answer of a request with `input` that is given up, of which `reply` would be the answer if it were kept.
 /// `before` reads what is there without it.
@@ -64,8 +65,8 @@ pub(crate) async fn told(
     Ok(Reply {
         body,
         effect: reply.effect,
-        abilities: Abilities::default(),
-        remarks: reply.remarks,
+        allowed_actions: AllowedActions::default(),
+        headers: reply.headers,
     })
 }
 

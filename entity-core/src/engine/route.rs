@@ -2,7 +2,7 @@
 //! the type over as a value.
 
 mod action;
-mod place;
+mod page_position;
 mod reply;
 
 use futures::future::BoxFuture;
@@ -13,15 +13,15 @@ use crate::contract::gate::{self, items};
 use crate::contract::kind::{self, Creates, Deletes, Kind, Lists, Reads, Updates};
 use crate::contract::provider::{Create, Delete, List, Read, Update};
 use crate::contract::registry::Call;
-use crate::contract::reply::{Abilities, Body, Effect, FormPurpose, Item, Reply};
+use crate::contract::reply::{AllowedActions, Body, Effect, FormPurpose, Item, Reply};
 use crate::engine::offer;
-use crate::words::error::{Error, Result};
-use crate::words::reference::Reference;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::reference::Reference;
 
 pub(crate) use action::action;
 
-use place::Place;
-use reply::{collection_reply, entity_reply, form_reply, list_abilities};
+use page_position::PagePosition;
+use reply::{collection_reply, entity_reply, form_reply, list_allowed_actions};
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(run_read(kind::reads::<P>(), cx, call))
@@ -59,11 +59,11 @@ async fn run_list(of: &dyn Lists, cx: &Context, call: Call<'_>) -> Result<Reply>
     gate::admit(cx.caller(), of.access().read)?;
     let search = of.grammar()?.parse(call.query)?;
     let (page, total) = items::run_search(of, cx, search.clone()).await?;
-    let place = Place::of(&search, &page, total)?;
-    let mut reply = collection_reply(of, cx, call, page, search.window(), place).await?;
-    if call.wants_abilities {
-        reply.abilities = list_abilities(of, cx, call.route, search.site()).await?;
-        reply.abilities.actions = offer::on(cx, call.route, None).await?;
+    let position = PagePosition::of(&search, &page, total)?;
+    let mut reply = collection_reply(of, cx, call, page, search.window(), position).await?;
+    if call.wants_allowed_actions {
+        reply.allowed_actions = list_allowed_actions(of, cx, call.route, search.site()).await?;
+        reply.allowed_actions.actions = offer::available_actions(cx, call.route, None).await?;
     }
     Ok(reply)
 }
@@ -128,8 +128,8 @@ async fn run_delete(of: &dyn Deletes, cx: &Context, call: Call<'_>) -> Result<Re
     Ok(Reply {
         body: Body::Empty,
         effect: Effect::Deleted(reference),
-        abilities: Abilities::default(),
-        remarks: Vec::new(),
+        allowed_actions: AllowedActions::default(),
+        headers: Vec::new(),
     })
 }
 

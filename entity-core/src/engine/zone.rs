@@ -3,8 +3,8 @@
 use futures::future::BoxFuture;
 
 use crate::contract::context::Context;
-use crate::words::error::Result;
-use crate::words::recurrence::Tz;
+use crate::primitives::error::Result;
+use crate::primitives::recurrence::Tz;
 
 /// Finds the zone of the caller, if it is known.
 pub type Find = for<'a> fn(&'a Context) -> BoxFuture<'a, Result<Option<Tz>>>;

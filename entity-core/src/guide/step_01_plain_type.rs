@@ -75,8 +75,8 @@
 //! | [`Files`](crate::file::Files) | list of files | 50 files |
 //! | `Option<…>` of one of these except `Files` | the same, may be null | |
 //!
-//! Any other type of a stored field implements [`db::Kept`](crate::db::Kept). The table stores instants with a
-//! precision of milliseconds.
+//! Any other type of a stored field implements [`db::ColumnValue`](crate::db::ColumnValue). The table stores instants
+//! with a precision of milliseconds.
 //!
 //! # Which fields clients write
 //!

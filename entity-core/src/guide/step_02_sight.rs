@@ -2,15 +2,16 @@
 //!
 //! # The rule
 //!
-//! The permission to read the type is held in a site, for all its entities. A [`Sight`](crate::db::Sight) narrows it
-//! for single entities. Borrowers see their own loans, and whoever holds the function `loan.read.any` sees all:
+//! The permission to read the type is held in a site, for all its entities. A [`RowPolicy`](crate::db::RowPolicy)
+//! narrows it for single entities. Borrowers see their own loans, and whoever holds the function `loan.read.any` sees
+//! all:
 //!
 //! ```standalone_crate
-//! use entity_core::db::{Facts, Sight};
+//! use entity_core::db::{PolicyInputs, RowPolicy};
 //! use entity_core::{Context, DateTimeUtc, Entity, Error, Result};
 //! # use serde::Serialize;
 //!
-//! const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
+//! const SIGHT: RowPolicy = RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Holds("loan.read.any")]);
 //!
 //! # /// A piece of equipment that somebody has borrowed.
 //! # #[derive(Clone, Debug, Serialize, Entity)]
@@ -34,7 +35,7 @@
 //! #     version: i64,
 //!     #[serde(skip)]
 //!     #[entity(facts)]
-//!     facts: Facts,
+//!     facts: PolicyInputs,
 //! }
 //! # entity_core::register!(Loan);
 //!
@@ -60,19 +61,19 @@
 //! - An entity that the rule hides does not exist for the caller: the status is 404, for reads and for writes.
 //! - A write must not leave the entity hidden from the caller: it is then refused with 403. Whoever creates a loan for
 //!   somebody else therefore needs `loan.read.any`.
-//! - Super users hold every function, so they see whatever [`Holds`](crate::db::Sight::Holds) admits. They do not see
-//!   what a rule without functions hides from them.
-//! - [`Is`](crate::db::Sight::Is), [`Since`](crate::db::Sight::Since) and [`Until`](crate::db::Sight::Until) take the
-//!   field's name on the wire. The field must have a column and be shown to clients; a condition on a hidden column is
-//!   a [`Sql`](crate::db::Sight::Sql).
-//! - [`Addressed`](crate::db::Sight::Addressed) is a rule about [groups](super::step_06_related_data).
+//! - Super users hold every function, so they see whatever [`Holds`](crate::db::RowPolicy::Holds) admits. They do not
+//!   see what a rule without functions hides from them.
+//! - [`Is`](crate::db::RowPolicy::Is), [`Since`](crate::db::RowPolicy::Since) and
+//!   [`Until`](crate::db::RowPolicy::Until) take the field's name on the wire. The field must have a column and be
+//!   shown to clients; a condition on a hidden column is a [`Sql`](crate::db::RowPolicy::Sql).
+//! - [`Addressed`](crate::db::RowPolicy::Addressed) is a rule about [groups](super::step_06_related_data).
 //!
-//! - [`Parent`](crate::db::Sight::Parent) is the rule of the entity that this one belongs to: an answer is seen by those
-//!   who see its question. The field with the id of the question is declared as `parent`, as in
+//! - [`Parent`](crate::db::RowPolicy::Parent) is the rule of the entity that this one belongs to: an answer is seen by
+//!   those who see its question. The field with the id of the question is declared as `parent`, as in
 //!   `#[entity(on_create, parent = Question, references = "question")] question_id: String`, and the rule is
-//!   `Sight::Parent(&QUESTION_SIGHT)`. Both entities are in the same site.
+//!   `RowPolicy::Parent(&QUESTION_SIGHT)`. Both entities are in the same site.
 //!
-//! - [`Follows`](crate::db::Sight::Follows) is for what is made because of something else, such as the entry of a
+//! - [`Follows`](crate::db::RowPolicy::Follows) is for what is made because of something else, such as the entry of a
 //!   calendar for a loan that is due: its hidden column has the reference, `/loan/7`, and whoever does not see the loan
 //!   does not see the entry. Nothing is copied: a loan that is hidden takes its entry along, without a write. The type of
 //!   the loan says that others may follow it: [`register_cause!(Loan)`](crate::register_cause).

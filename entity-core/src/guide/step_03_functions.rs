@@ -34,10 +34,10 @@
 //! `register!` declares the functions, each with the roles that hold it by default:
 //!
 //! ```standalone_crate
-//! # use entity_core::db::{Facts, Sight};
+//! # use entity_core::db::{PolicyInputs, RowPolicy};
 //! # use entity_core::{DateTimeUtc, Entity};
 //! # use serde::Serialize;
-//! # const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
+//! # const SIGHT: RowPolicy = RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Holds("loan.read.any")]);
 //! # /// A piece of equipment that somebody has borrowed.
 //! # #[derive(Clone, Debug, Serialize, Entity)]
 //! # #[serde(rename_all = "camelCase")]
@@ -59,7 +59,7 @@
 //! #     version: i64,
 //! #     #[serde(skip)]
 //! #     #[entity(facts)]
-//! #     facts: Facts,
+//! #     facts: PolicyInputs,
 //! # }
 //! entity_core::register!(
 //!     Loan,

@@ -5,13 +5,13 @@
 //! `GET /loan/overdue/SITE`.
 //!
 //! ```standalone_crate
-//! use entity_core::db::{self, Facts, Sight};
+//! use entity_core::db::{self, PolicyInputs, RowPolicy};
 //! use entity_core::{
 //!     Action, Actions, Arguments, Context, Data, DateTimeUtc, Entity, Error, Need, Provider as _, Reference, Result,
 //!     Search, Verb, gate,
 //! };
 //! # use serde::Serialize;
-//! # const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
+//! # const SIGHT: RowPolicy = RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Holds("loan.read.any")]);
 //! # /// A piece of equipment that somebody has borrowed.
 //! # #[derive(Clone, Debug, Serialize, Entity)]
 //! # #[serde(rename_all = "camelCase")]
@@ -33,7 +33,7 @@
 //! #     version: i64,
 //! #     #[serde(skip)]
 //! #     #[entity(facts)]
-//! #     facts: Facts,
+//! #     facts: PolicyInputs,
 //! # }
 //! # entity_core::register!(Loan);
 //!
@@ -117,7 +117,7 @@
 //! | [`Data`](crate::Data)`(value)` | data that is no entity |
 //! | `()` | nothing, with the status 204 |
 //! | [`Done`](crate::Done) | nothing, with the status 200, where existing clients expect that |
-//! | an [`Outcome`](crate::Outcome) | whatever the function decides, such as a file; the action declares it by [`answers`](crate::Action::answers) |
+//! | an [`ActionResult`](crate::ActionResult) | whatever the function decides, such as a file; the action declares it by [`answers`](crate::Action::answers) |
 //!
 //! Entities are checked like those of a read, so that a caller gets no entity that the caller may not read.
 //!

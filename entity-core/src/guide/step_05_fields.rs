@@ -96,7 +96,7 @@
 //! A `hidden` field is a column that clients neither see nor write, and that is not in the schema; `check` or an action
 //! sets it. It also needs `#[serde(skip)]`, which the derive demands. Because it is
 //! not in the schema, no list is ordered or filtered by it, and a rule asks for it by
-//! [`Sight::Sql`](crate::db::Sight::Sql).
+//! [`RowPolicy::Sql`](crate::db::RowPolicy::Sql).
 //!
 //! # Computed fields
 //!
@@ -132,8 +132,8 @@
 //! `async fn(cx: &Context, entities: &mut [Self]) -> Result<()>` that is called with the entities that one statement
 //! has read. A value that follows from columns alone is better an `sql` field: lists can be filtered by it.
 //!
-//! What only a single entity is answered with, for instance the replies to a message, is set by `whole = path`: an
-//! `async fn(&mut self, cx: &Context) -> Result<()>` that the verbs read and update call, and lists do not.
+//! A field that only a single entity is answered with, for instance the replies to a message, is set by `whole = path`:
+//! an `async fn(&mut self, cx: &Context) -> Result<()>` that the verbs read and update call, and lists do not.
 //!
 //! # Ids that are numbers
 //!

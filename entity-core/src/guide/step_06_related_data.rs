@@ -1,15 +1,15 @@
 //! Step 6: groups, files, children, positions and versions, which belong to a row.
 //!
 //! ```standalone_crate
-//! use entity_core::db::{Facts, Sight};
+//! use entity_core::db::{PolicyInputs, RowPolicy};
 //! use entity_core::file::Files;
 //! # use entity_core::{DateTimeUtc, Entity};
 //! # use serde::Serialize;
 //!
-//! const SIGHT: Sight = Sight::Any(&[
-//!     Sight::Own,
-//!     Sight::Holds("loan.read.any"),
-//!     Sight::All(&[Sight::Is("isOpen"), Sight::Addressed]),
+//! const SIGHT: RowPolicy = RowPolicy::Any(&[
+//!     RowPolicy::Own,
+//!     RowPolicy::Holds("loan.read.any"),
+//!     RowPolicy::All(&[RowPolicy::Is("isOpen"), RowPolicy::Addressed]),
 //! ]);
 //!
 //! # /// A piece of equipment that somebody has borrowed.
@@ -48,7 +48,7 @@
 //!     version: i64,
 //!     #[serde(skip)]
 //!     #[entity(facts)]
-//!     facts: Facts,
+//!     facts: PolicyInputs,
 //!     // The other fields are those of step 1.
 //! }
 //!
@@ -82,9 +82,9 @@
 //! service creates both if it manages the table.
 //!
 //! - A group that is not one of the site is refused, and names the field.
-//! - The field alone restricts nothing: [`Sight::Addressed`](crate::db::Sight::Addressed) in the rule admits the
-//!   members of the groups, and everybody if there are none. A type with groups needs the field declared as `facts` in
-//!   any case.
+//! - The field alone restricts nothing: [`RowPolicy::Addressed`](crate::db::RowPolicy::Addressed) in the rule admits
+//!   the members of the groups, and everybody if there are none. A type with groups needs the field declared as `facts`
+//!   in any case.
 //! - Lists can't be filtered or ordered by groups.
 //!
 //! # Files

@@ -178,7 +178,7 @@
 //!
 //!     async fn create(cx: &Context, draft: Fields) -> Result<Self> {
 //!         let loan: Self = db::create(cx, draft).await?;
-//!         cx.remark("x-loan-desk", "second floor");
+//!         cx.add_header("x-loan-desk", "second floor");
 //!         Ok(loan)
 //!     }
 //! }

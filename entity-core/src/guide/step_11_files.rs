@@ -5,7 +5,9 @@
 //!
 //! ```standalone_crate
 //! use entity_core::blob::{Blob, Receive, Room, StoredFile, Target};
-//! use entity_core::{Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb, db};
+//! use entity_core::{
+//!     Action, ActionResult, Actions, Answers, Arguments, Context, Entity, Error, Need, Result, Verb, db,
+//! };
 //! # use serde::Serialize;
 //!
 //! /// A manual of a piece of equipment.
@@ -60,9 +62,9 @@
 //!     }
 //! }
 //!
-//! async fn download(_cx: &Context, manual: Manual, _: Arguments) -> Result<Outcome<Manual>> {
+//! async fn download(_cx: &Context, manual: Manual, _: Arguments) -> Result<ActionResult<Manual>> {
 //!     let bytes = manual.bytes.ok_or_else(Error::not_found)?;
-//!     Ok(Outcome::File(StoredFile::named(bytes, manual.name).inline()))
+//!     Ok(ActionResult::File(StoredFile::named(bytes, manual.name).inline()))
 //! }
 //!
 //! async fn replace(cx: &Context, manual: Manual, arguments: Arguments) -> Result<Manual> {

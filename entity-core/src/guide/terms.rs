@@ -14,7 +14,7 @@
 //! | [`authorizer`](crate::Context::authorizer) | decides about functions, where code asks beyond `access` |
 //! | [`db`](crate::Context::db) | the database session: [`select`](crate::db::Session::select) for queries of sea-orm by an index; it also implements the trait `ConnectionTrait` of sea-orm. For SQL as text, [`sql`](crate::db::Session::sql) with [`rows`](crate::db::Session::rows) for short statements and [`scan`](crate::db::Session::scan) for all others |
 //! | [`emit`](crate::Context::emit) | adds an event, which is stored in the same transaction |
-//! | [`remark`](crate::Context::remark) | adds a header to the answer |
+//! | [`add_header`](crate::Context::add_header) | adds a header to the answer |
 //! | [`service`](crate::Context::service) | a value that the service shares, such as the [`Registry`](crate::Registry) |
 //!
 //! A unit of work that loses a race against another transaction runs again from the beginning, up to four times in all.

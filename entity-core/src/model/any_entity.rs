@@ -1,4 +1,4 @@
-//! An entity of any type, for what is compiled once for all types.
+//! An entity of any type, for code that is compiled once for all types.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::entity::{Entity, EventEntry, FeedEntry};
 use super::schema::Schema;
-use crate::words::error::{Error, Result};
-use crate::words::version::Version;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::version::Version;
 
 /// The object-safe counterpart of [`Entity`], implemented once for every type.
 pub(crate) trait AnyEntity: Any + Send + Sync {

@@ -15,7 +15,7 @@ pub struct Archived {
     pub key: &'static [&'static str],
     /// The columns, without those of folded text, which are made anew.
     pub columns: &'static [ArchivedColumn],
-    /// How it is known to which site a row belongs.
+    /// The way to find the site to which a row belongs.
     pub belonging: Belonging,
     /// The columns with the internal id of an account.
     pub accounts: &'static [&'static str],
@@ -47,7 +47,7 @@ impl Archived {
     }
 }
 
-/// How it is known to which site a row belongs.
+/// The way to find the site to which a row belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Belonging {
     /// This column has the id of the site.

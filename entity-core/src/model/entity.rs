@@ -1,4 +1,4 @@
-//! The `Entity` trait, and what an entity shows of itself: its version and its entries in feeds and calendars.
+//! The `Entity` trait, with the version of an entity and its entries in feeds and calendars.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::model::schema::Schema;
-use crate::words::recurrence::Tz;
-use crate::words::reference::Reference;
-use crate::words::typed;
-use crate::words::version::Version;
+use crate::primitives::recurrence::Tz;
+use crate::primitives::reference::Reference;
+use crate::primitives::typed;
+use crate::primitives::version::Version;
 
 /// An instance of a registered entity type, as clients see it.
 ///
@@ -86,8 +86,8 @@ pub trait Entity: Serialize + Send + Sync + 'static {
         true
     }
 
-    /// Returns what pages call it when `caller`, an internal id, deletes the entity, such as `Leave the course` for the
-    /// own membership. Without it, it is called `Delete`.
+    /// Returns the label of the button by which `caller`, an internal id, deletes the entity, such as
+    /// `Leave the course` for the own membership. Without it, it is called `Delete`.
     fn removal(&self, caller: Option<&str>) -> Option<&'static str> {
         let _ = caller;
         None

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::entity::Enclosure;
-use crate::words::web::{has_signs_of_address, is_web_address};
+use crate::primitives::web::{has_signs_of_address, is_web_address};
 
 /// The maximum number of files of one entity.
 const MAX_FILES: usize = 50;

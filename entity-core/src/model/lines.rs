@@ -13,7 +13,7 @@
 use serde_json::{Map, Value};
 
 use crate::model::schema::{Field, Kind};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Returns a list or an object as text that a person can edit. Other values are returned as plain text, null as empty
 /// text.

@@ -1,4 +1,4 @@
-//! Measures: what people are asked for in minutes, as a time or in words, and programs send as a number or a rule.
+//! Measures: fields that people fill in as minutes, a time or words, and programs as a number or a rule.
 //!
 //! A type declares them by the [`Meaning`] of a field. Forms send them under a name of their own, so that what programs
 //! send means the same as ever: `duration[minutes]` beside `duration`. A rule of recurrence is sent in parts: `rule[every]`
@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::model::schema::{Field, Meaning, Schema};
 use crate::model::value::instant;
-use crate::words::error::FieldError;
-use crate::words::recurrence::{self, PERIODS, Plain, Tz};
+use crate::primitives::error::FieldError;
+use crate::primitives::recurrence::{self, PERIODS, Plain, Tz};
 
 const MINUTES: &str = "[minutes]";
 const TIME: &str = "[time]";

@@ -9,7 +9,7 @@ mod chosen;
 use std::sync::Arc;
 
 use crate::model::schema::{Field, Schema};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 pub(crate) use chosen::Chosen;
 

@@ -3,9 +3,9 @@
 use crate::model::entity::Entity;
 pub use crate::model::look::{Emphasis, Layout, Look, Tone};
 use crate::model::shape::{self, Sent, Shape};
-use crate::words::error::Result;
-use crate::words::fold::fold;
-use crate::words::text::plain_text;
+use crate::primitives::error::Result;
+use crate::primitives::fold::fold;
+use crate::primitives::text::plain_text;
 
 /// The maximum length of a text field of one line, in characters. A field with a higher limit is a text of several
 /// lines.
@@ -64,9 +64,9 @@ pub struct Field {
     pub role: Option<Role>,
     /// The meaning of the field's text or number, if it is more than something to be read.
     pub meaning: Option<Meaning>,
-    /// The name of what forms offer for the field, whose values are ids: see [`options`](crate::options).
+    /// The name of the options that forms offer for the field, whose values are ids: see [`options`](crate::options).
     pub offered: Option<&'static str>,
-    /// What people call the field, where its name does not say it.
+    /// The label of the field for people, where its name does not say it.
     pub label: Option<&'static str>,
     /// The sentence of a form about the field, for people; its meaning is told to programs.
     pub hint: Option<&'static str>,
@@ -74,7 +74,7 @@ pub struct Field {
     pub is_for_programs: bool,
     /// The only texts that clients may write into the field; any text is allowed if this is empty.
     pub choices: &'static [&'static str],
-    /// The words for values, where these are no words themselves: a value and what people call it.
+    /// The words for values, where these are no words themselves: each with the words for people.
     pub words: &'static [(&'static str, &'static str)],
     /// The value of the field in a new entity, as text, if the client sends none.
     pub default: Option<&'static str>,
@@ -320,7 +320,7 @@ impl Field {
     }
 
     /// Returns the name of the column beside the field's own that holds its text [folded](crate::search::fold()), for
-    /// HTML the folded [plain text](crate::words::plain_text). Text searches look there. The functions that write
+    /// HTML the folded [plain text](crate::primitives::plain_text). Text searches look there. The functions that write
     /// records set both columns. Returns `None` if the field is not searched as text.
     pub fn folded_column(&self) -> Option<String> {
         let is_text = matches!(self.kind, Kind::Text(_) | Kind::Html(_)) && self.sql.is_none();
@@ -378,7 +378,7 @@ impl Field {
         self
     }
 
-    /// Sets the name of what forms offer for the field.
+    /// Sets the name of the options that forms offer for the field.
     #[must_use]
     pub const fn offered(mut self, name: &'static str) -> Self {
         self.offered = Some(name);
@@ -392,7 +392,7 @@ impl Field {
         self
     }
 
-    /// Sets what people call the field.
+    /// Sets the label of the field.
     #[must_use]
     pub const fn label(mut self, label: &'static str) -> Self {
         self.label = Some(label);
@@ -409,14 +409,14 @@ impl Field {
         }
     }
 
-    /// Sets what a form says about the field.
+    /// Sets the hint of a form about the field.
     #[must_use]
     pub const fn hint(mut self, hint: &'static str) -> Self {
         self.hint = Some(hint);
         self
     }
 
-    /// Sets what people call some of the values: each with its words.
+    /// Sets the words for some of the values.
     #[must_use]
     pub const fn words(mut self, words: &'static [(&'static str, &'static str)]) -> Self {
         self.words = words;
@@ -437,7 +437,7 @@ impl Field {
         self
     }
 
-    /// Sets the shape of what clients send for the field, which is a list or an object.
+    /// Sets the shape of the value that clients send for the field, a list or an object.
     #[must_use]
     pub const fn shape(mut self, shape: Shape) -> Self {
         self.shape = Some(Sent(shape));

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub use self::field::{children, chosen, read, written};
 use self::read::{Reader, Wrong};
 use crate::model::schema::Field;
-use crate::words::error::{Error, FieldError, Result};
+use crate::primitives::error::{Error, FieldError, Result};
 
 /// A function that generates the schema of a type. Types that it mentions become definitions of the generator.
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;

@@ -5,9 +5,9 @@ pub(crate) mod instant;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::Value;
 
+use crate::model::confusables;
 use crate::model::schema::{Field, Kind};
-use crate::model::signs;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Parses `text`, from a query, a form or XML, as a value of `field`.
 pub(crate) fn parse(field: &Field, text: &str) -> Result<Value> {
@@ -138,7 +138,7 @@ fn fit_text(text: String, max: usize) -> Result<Value, String> {
     if text.chars().any(is_dirty) {
         return Err("must not have control characters".to_owned());
     }
-    signs::check(&text, max).map(|()| Value::String(text))
+    confusables::check(&text, max).map(|()| Value::String(text))
 }
 
 /// Parses an instant in any of its forms: text, milliseconds since 1970, or an object with `time`.

@@ -9,7 +9,7 @@ use chrono::format::{Fixed, Item, Numeric, Pad};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 pub use decimal::Decimal;
 

@@ -161,12 +161,12 @@ fn request(eid: &str, verb: Verb, address: &str) -> Request {
         },
         preconditions: Preconditions::default(),
         is_dry_run: false,
-        wants_abilities: false,
+        wants_allowed_actions: false,
         origin: origin(caller(eid)),
     }
 }
 
-/// What kind of answer it is.
+/// The kind of the answer.
 fn shape(reply: &Reply) -> &'static str {
     match &reply.body {
         Body::Empty => "empty",
@@ -188,7 +188,7 @@ fn shape(reply: &Reply) -> &'static str {
 #[tokio::test]
 async fn a_form_asks_once_for_what_two_fields_are_offered() {
     let page = Request {
-        wants_abilities: true,
+        wants_allowed_actions: true,
         ..request("ada", Verb::Get, "/note/new")
     };
     let reply = Service::start().dispatcher.dispatch(&page).await.unwrap();
@@ -208,11 +208,11 @@ async fn owners_run_an_action_on_what_they_own() {
             expected
         );
         let page = Request {
-            wants_abilities: true,
+            wants_allowed_actions: true,
             ..request(eid, Verb::Get, "/note/a")
         };
         let reply = service.dispatcher.dispatch(&page).await.unwrap();
-        let mut offered = reply.abilities.actions.iter();
+        let mut offered = reply.allowed_actions.actions.iter();
         let is_offered = offered.any(|it| it.name == "sign");
         assert_eq!(is_offered, expected.is_none(), "{eid}");
     }
@@ -274,16 +274,16 @@ async fn every_shape_of_address_has_its_verbs() {
 async fn an_answer_carries_remarks_beside_its_body() {
     let service = Service::start();
     let reply = service.ask("ada", Verb::Get, "/note/a/shout").await;
-    let remarks = reply.unwrap().remarks.into_iter();
-    let remarks: Vec<_> = remarks.map(|it| (it.name, it.value)).collect();
+    let headers = reply.unwrap().headers.into_iter();
+    let headers: Vec<_> = headers.map(|it| (it.name, it.value)).collect();
     let length = service.shelf.notes.lock().unwrap()["a"].text.len();
     let expected = [
         ("x-length", length.to_string()),
         ("x-volume", "loud".to_owned()),
     ];
-    assert_eq!(remarks, expected);
+    assert_eq!(headers, expected);
     let reply = service.ask("ada", Verb::Get, "/note/a").await;
-    assert!(reply.unwrap().remarks.is_empty());
+    assert!(reply.unwrap().headers.is_empty());
 }
 
 #[tokio::test]

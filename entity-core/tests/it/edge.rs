@@ -310,7 +310,7 @@ fn request(eid: &str, verb: Verb, path: &str, body: Value) -> Request {
         input: input(body),
         preconditions: Preconditions::default(),
         is_dry_run: false,
-        wants_abilities: false,
+        wants_allowed_actions: false,
         origin: origin(caller(eid)),
     }
 }

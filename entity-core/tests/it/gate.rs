@@ -1,4 +1,4 @@
-//! Whoever gets past the gate, and in which order it asks.
+//! The decisions of the gate, and their order.
 
 use entity_core::search::Grammar;
 use entity_core::testing::ToldAuthorizer;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use entity_core::db::{Db, Faults, Groups, Lanes, Session, Stop, Stops, is_at_rest};
-use entity_core::unit::{End, Ended, Mode, Store as _, Unit};
+use entity_core::db::{Db, Faults, GroupCommit, QueryPools, Session, Stop, Stops, is_at_rest};
+use entity_core::unit::{CommitOutcome, End, Mode, Store as _, Unit};
 use entity_core::{ErrorKind, Result};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_mins(1);
-/// What takes hours to find out.
+/// A statement that takes hours.
 const ENDLESS: &str = "WITH RECURSIVE counted (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM counted WHERE number < 30000)
     UPDATE witness SET number = number WHERE (SELECT count(*) FROM counted AS a, counted AS b, counted AS c) > 0";
 
@@ -101,10 +101,10 @@ impl File {
                 reader: SqlxSqliteConnector::from_sqlx_sqlite_pool(reader.unwrap()),
                 writer,
                 file: None,
-                lanes: Lanes::default(),
+                query_pools: QueryPools::default(),
                 faults: Faults::default(),
                 stops: Some(stops),
-                groups: Groups::new(longest, most),
+                groups: GroupCommit::new(longest, most),
             },
             commits,
         }
@@ -146,16 +146,16 @@ async fn insert(unit: &dyn Unit, number: u32) -> Result<()> {
 /// Ends `unit` while others wait; what it answers later.
 async fn leave(unit: Box<dyn Unit>, end: End) -> BoxFuture<'static, Result<()>> {
     match unit.end(end, true).await.unwrap() {
-        Ended::Later(outcome) => outcome,
-        Ended::Now => panic!("it was over at once"),
+        CommitOutcome::Later(outcome) => outcome,
+        CommitOutcome::Now => panic!("it was over at once"),
     }
 }
 
 /// Ends `unit` when nobody waits.
 async fn end_last(unit: Box<dyn Unit>) -> Result<()> {
     match unit.end(End::Keep, false).await? {
-        Ended::Now => Ok(()),
-        Ended::Later(_) => panic!("it waits for nobody"),
+        CommitOutcome::Now => Ok(()),
+        CommitOutcome::Later(_) => panic!("it waits for nobody"),
     }
 }
 
@@ -310,7 +310,10 @@ async fn rel_9_a_group_has_an_end_and_who_writes_alone_ends_it() {
     let first = leave(first, End::Keep).await;
     let second = file.share().await;
     insert(&*second, 2).await.unwrap();
-    assert!(matches!(second.end(End::Keep, true).await, Ok(Ended::Now)));
+    assert!(matches!(
+        second.end(End::Keep, true).await,
+        Ok(CommitOutcome::Now)
+    ));
     soon(first).await.unwrap();
     let third = file.share().await;
     assert!(!third.is_joined());
@@ -321,7 +324,10 @@ async fn rel_9_a_group_has_an_end_and_who_writes_alone_ends_it() {
     assert_eq!(file.numbers().await, [1, 2, 3]);
     soon(third).await.unwrap();
     insert(&*alone, 4).await.unwrap();
-    assert!(matches!(alone.end(End::Keep, true).await, Ok(Ended::Now)));
+    assert!(matches!(
+        alone.end(End::Keep, true).await,
+        Ok(CommitOutcome::Now)
+    ));
     assert_eq!(file.numbers().await, [1, 2, 3, 4]);
     assert_eq!(file.commits(), 3);
 }

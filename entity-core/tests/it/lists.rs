@@ -1,4 +1,4 @@
-//! What the gate and the dispatcher add to the lists of providers: walks, counts, references.
+//! The additions of the gate and the dispatcher to the lists of providers: walks, counts, references.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,9 +7,9 @@ use entity_core::reply::{Body, Collection, Item, Reply};
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::unit::NoStore;
 use entity_core::{
-    Access, Action, Actions, Arguments, Caller, Context, Entity, Input, List, Need, Operation,
-    Outcome, Page, Permit, Preconditions, Provider, Read, Registry, Result, Search, Verb, Version,
-    search,
+    Access, Action, ActionResult, Actions, Arguments, Caller, Context, Entity, Input, List, Need,
+    Operation, Page, Permit, Preconditions, Provider, Read, Registry, Result, Search, Verb,
+    Version, search,
 };
 use serde::Serialize;
 
@@ -79,23 +79,23 @@ impl Actions for Cards {
 }
 
 /// All cards at once: whoever asks gets a part of them.
-fn dealt(arguments: &Arguments) -> Result<Outcome<Cards>> {
+fn dealt(arguments: &Arguments) -> Result<ActionResult<Cards>> {
     let search = arguments.search()?.clone();
     assert_eq!(search.parameter("hand"), arguments.parameter("hand"));
-    Ok(Outcome::Whole {
+    Ok(ActionResult::Whole {
         entities: cards(),
         search,
     })
 }
 
-/// What a card is of. The one called `secret` is for nobody.
+/// The deck of a card. The one called `secret` is for nobody.
 #[derive(Clone, Debug, Serialize, Entity)]
 struct Deck {
     #[entity(id)]
     id: String,
 }
 
-/// What decks were asked for, each time.
+/// The decks that were asked for, each time.
 #[derive(Debug, Default)]
 struct Asked(Mutex<Vec<Vec<String>>>);
 
@@ -141,7 +141,7 @@ async fn ask(query: &[(&str, &str)]) -> (Collection, Vec<Vec<String>>) {
     }
 }
 
-/// What is answered to a query at the list, or at an action, and what decks were asked for.
+/// The answer to a query at the list, or at an action, and the decks that were asked for.
 async fn ask_at(action: Option<&str>, query: &[(&str, &str)]) -> (Result<Reply>, Vec<Vec<String>>) {
     let asked = Arc::new(Asked::default());
     let mut shared = shared(ToldAuthorizer::default());
@@ -166,7 +166,7 @@ fn request(path: DirectPath, query: &[(&str, &str)]) -> Request {
         input: Input::default(),
         preconditions: Preconditions::default(),
         is_dry_run: false,
-        wants_abilities: false,
+        wants_allowed_actions: false,
         origin: origin(Caller::user("ada", "ada")),
     }
 }

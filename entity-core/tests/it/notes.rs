@@ -10,9 +10,9 @@ use entity_core::engine::DirectPath;
 use entity_core::testing::{origin, shared};
 use entity_core::unit::NoStore;
 use entity_core::{
-    Access, Action, Actions, Arguments, Caller, Context, Create, Delete, Entity, Input, List, Need,
-    Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update, Verb, Version,
-    Window,
+    Access, Action, ActionResult, Actions, Arguments, Caller, Context, Create, Delete, Entity,
+    Input, List, Need, Operation, Page, Permit, Provider, Read, Result, Search, Update, Verb,
+    Version, Window,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -100,7 +100,7 @@ impl Shelf {
         self.notes.lock().unwrap().get(id).cloned()
     }
 
-    /// What the provider was asked since the last time.
+    /// The calls of the provider since the last time.
     pub(crate) fn calls(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
@@ -205,20 +205,20 @@ impl Actions for Notes {
                 Need::Site("note.shout"),
                 |_, note: Note, _| {
                     Box::pin(async move {
-                        let shouted = Outcome::value(note.text.to_uppercase());
-                        let shouted = shouted.remark("x-length", note.text.len().to_string());
-                        Ok(shouted.remark("x-volume", "loud"))
+                        let shouted = ActionResult::value(note.text.to_uppercase());
+                        let shouted = shouted.with_header("x-length", note.text.len().to_string());
+                        Ok(shouted.with_header("x-volume", "loud"))
                     })
                 },
             ),
             Action::on_entity(Verb::Post, "praise", Need::Session, |_, _, _| {
-                Box::pin(async { Ok(Outcome::Done) })
+                Box::pin(async { Ok(ActionResult::Done) })
             }),
             Action::on_entity(
                 Verb::Post,
                 "sign",
                 Need::SiteOrOwn("note.sign.any", "note.sign.own"),
-                |_, _, _| Box::pin(async { Ok(Outcome::Done) }),
+                |_, _, _| Box::pin(async { Ok(ActionResult::Done) }),
             ),
             Action::on_collection(
                 Verb::Get,
@@ -236,16 +236,16 @@ impl Actions for Notes {
             })
             .argument("noteId", "The note."),
             Action::on_collection(Verb::Get, "first", Need::Session, |_, _| {
-                Box::pin(async { Ok(Outcome::Forward(DirectPath::new("note", ["a"]))) })
+                Box::pin(async { Ok(ActionResult::Forward(DirectPath::new("note", ["a"]))) })
             }),
             Action::on_collection(Verb::Get, "twice", Need::Session, |_, _| {
-                Box::pin(async { Ok(Outcome::Forward(DirectPath::new("note", ["first"]))) })
+                Box::pin(async { Ok(ActionResult::Forward(DirectPath::new("note", ["first"]))) })
             }),
         ]
     }
 }
 
-fn of_site(cx: &Context, arguments: &Arguments) -> Result<Outcome<Notes>> {
+fn of_site(cx: &Context, arguments: &Arguments) -> Result<ActionResult<Notes>> {
     let window = Window::parse(&arguments.query, 10)?;
     let shelf = Shelf::called(cx, "site")?;
     let notes = shelf.notes.lock().unwrap();
@@ -259,16 +259,16 @@ fn of_site(cx: &Context, arguments: &Arguments) -> Result<Outcome<Notes>> {
         .take(count + 1)
         .cloned()
         .collect();
-    Ok(Outcome::Collection {
+    Ok(ActionResult::Collection {
         page: Page::cut(items, window.limit),
         window,
     })
 }
 
-fn one(cx: &Context, arguments: &Arguments) -> Result<Outcome<Notes>> {
+fn one(cx: &Context, arguments: &Arguments) -> Result<ActionResult<Notes>> {
     let found = Shelf::called(cx, "one")?.find(arguments.argument("noteId")?);
     found
-        .map(Outcome::Entity)
+        .map(ActionResult::Entity)
         .ok_or_else(entity_core::Error::not_found)
 }
 

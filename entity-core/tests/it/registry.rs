@@ -1,9 +1,10 @@
-//! What a service refuses to start with.
+//! The mistakes with which a service refuses to start.
 
-use entity_core::db::Sight;
-use entity_core::engine::{Grant, Route};
+use entity_core::db::RowPolicy;
+use entity_core::engine::{DefaultGrant, Route};
 use entity_core::{
-    Access, Action, Actions, Context, Entity, Need, Outcome, Provider, Read, Registry, Result, Verb,
+    Access, Action, ActionResult, Actions, Context, Entity, Need, Provider, Read, Registry, Result,
+    Verb,
 };
 use serde::Serialize;
 
@@ -46,13 +47,13 @@ macro_rules! provider {
 
 fn on_entity<P: Read>(verb: Verb, name: &'static str) -> Action<P> {
     Action::on_entity(verb, name, Need::Session, |_, _, _| {
-        Box::pin(async { Ok(Outcome::Done) })
+        Box::pin(async { Ok(ActionResult::Done) })
     })
 }
 
 fn on_collection<P: Read>(verb: Verb, name: &'static str) -> Action<P> {
     Action::on_collection(verb, name, Need::Session, |_, _| {
-        Box::pin(async { Ok(Outcome::Done) })
+        Box::pin(async { Ok(ActionResult::Done) })
     })
 }
 
@@ -86,7 +87,7 @@ provider!(
         Verb::Post,
         "shout",
         Need::SiteOrOwn("a.any", "a.own"),
-        |_, _| { Box::pin(async { Ok(Outcome::Done) }) }
+        |_, _| { Box::pin(async { Ok(ActionResult::Done) }) }
     )
 );
 provider!(Taken, "taken", on_entity(Verb::Get, "edit"));
@@ -298,20 +299,20 @@ struct Ticket {
     author: String,
     #[serde(skip)]
     #[entity(facts)]
-    facts: entity_core::db::Facts,
+    facts: entity_core::db::PolicyInputs,
 }
 
 const TICKETS: Access = Access::new(Need::Site("ticket.read"), Need::Site("ticket.new"));
-const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("ticket.read.any")]);
+const SIGHT: RowPolicy = RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Holds("ticket.read.any")]);
 
-fn tickets(grants: &'static [Grant]) -> Route {
+fn tickets(grants: &'static [DefaultGrant]) -> Route {
     let route = Route::of::<Ticket>(HERE).read().table();
     route.grants(grants).build()
 }
 
 #[test]
 fn a_type_that_declares_functions_declares_all_that_it_asks_for() {
-    const ALL: &[Grant] = &[
+    const ALL: &[DefaultGrant] = &[
         ("ticket.read", "amsti"),
         ("ticket.new", "amsti"),
         ("ticket.read.any", "mi"),
@@ -348,14 +349,14 @@ mod wrong {
                 id: String,
                 #[serde(skip)]
                 #[entity(facts)]
-                facts: entity_core::db::Facts,
+                facts: entity_core::db::PolicyInputs,
             }
         };
     }
 
-    wrong!(Ownerless, Sight::Own);
-    wrong!(Groupless, Sight::Not(&Sight::Addressed));
-    wrong!(Fieldless, Sight::All(&[Sight::Is("draft")]));
+    wrong!(Ownerless, RowPolicy::Own);
+    wrong!(Groupless, RowPolicy::Not(&RowPolicy::Addressed));
+    wrong!(Fieldless, RowPolicy::All(&[RowPolicy::Is("draft")]));
 }
 
 #[test]

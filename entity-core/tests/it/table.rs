@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::db::{Db, Groups, Lanes, Parents, TableSpec};
+use entity_core::db::{Db, GroupCommit, Parents, QueryPools, TableSpec};
 use entity_core::engine::{DirectPath, Dispatcher, Request, Route};
 use entity_core::reply::{Body, Item, Reply};
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, origin, shared};
@@ -88,10 +88,10 @@ fn service(directory: TempDir, connection: DatabaseConnection) -> Service {
         reader: connection.clone(),
         writer: connection.clone(),
         file: None,
-        lanes: Lanes::default(),
+        query_pools: QueryPools::default(),
         faults: entity_core::db::Faults::default(),
         stops: None,
-        groups: Groups::default(),
+        groups: GroupCommit::default(),
     };
     Service {
         _directory: directory,
@@ -147,7 +147,7 @@ impl Service {
             input: input(body),
             preconditions: if_match.into(),
             is_dry_run: false,
-            wants_abilities: false,
+            wants_allowed_actions: false,
             origin: origin(Caller::user("ada", "ada")),
         };
         self.dispatcher.dispatch(&request).await

@@ -1,4 +1,4 @@
-/// How urgent a note is.
+/// The urgency of a note.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 enum Urgency {
     #[default]

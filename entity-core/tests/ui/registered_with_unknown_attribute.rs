@@ -1,4 +1,4 @@
-use entity_core::{Action, Actions, Arguments, Context, Need, Outcome, Result, Verb, db};
+use entity_core::{Action, Actions, Arguments, Context, Need, ActionResult, Result, Verb, db};
 
 /// A note.
 #[derive(Clone, Debug, serde::Serialize, entity_core::Entity)]
@@ -18,9 +18,9 @@ impl Actions for Note {
     }
 }
 
-async fn clear(cx: &Context, note: Note, _: Arguments) -> Result<Outcome<Note>> {
+async fn clear(cx: &Context, note: Note, _: Arguments) -> Result<ActionResult<Note>> {
     let cleared = Note { text: String::new(), ..note.clone() };
-    db::replace(cx, note, cleared).await.map(Outcome::Entity)
+    db::replace(cx, note, cleared).await.map(ActionResult::Entity)
 }
 
 fn main() {}

@@ -3,7 +3,7 @@
 struct Note {
     #[entity(id)]
     id: String,
-    #[entity(sight = entity_core::db::Sight::Holds("note.pages"))]
+    #[entity(sight = entity_core::db::RowPolicy::Holds("note.pages"))]
     pages: i64,
 }
 

@@ -1,5 +1,5 @@
 #[derive(Clone, Debug, serde::Serialize, entity_core::Entity)]
-#[entity(prefix = "note", table = "note", access = Session, sight = entity_core::db::Sight::Own, verbs(read))]
+#[entity(prefix = "note", table = "note", access = Session, sight = entity_core::db::RowPolicy::Own, verbs(read))]
 struct Note {
     #[entity(id)]
     id: String,

@@ -1,4 +1,4 @@
-//! The forms of actions, on the pages where they are offered. They are made from what the actions ask for.
+//! The forms of actions, on the pages where they are offered. They are made from the fields of the actions.
 
 use askama::Template;
 use askama::filters::HtmlSafe;

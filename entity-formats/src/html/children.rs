@@ -75,9 +75,9 @@ pub(super) fn shown<'a>(item: &Item, tree: &Value, view: &'a View<'_>) -> Vec<Li
         let page = format!("/direct{}.html", it.reference().path());
         made.iter().any(|text| text.contains(&page))
     };
-    let parts = view.abilities.menu.iter();
+    let parts = view.allowed_actions.menu.iter();
     let parts = parts.map(|(label, place)| (place, Some(label.as_str())));
-    let related = view.abilities.related.iter().map(|it| (it, None));
+    let related = view.allowed_actions.related.iter().map(|it| (it, None));
     let lists = parts.chain(related).filter_map(|(place, part)| {
         Some(List {
             place,

@@ -1,4 +1,4 @@
-//! Controls that offer what there is, so that nobody types an id: a list to choose from, or boxes to tick.
+//! Controls that offer the existing entities, so that nobody types an id: a list to choose from, or boxes to tick.
 
 use entity_core::lines;
 use entity_core::schema::{Field, Kind};
@@ -17,7 +17,7 @@ pub(super) struct Tick {
 #[derive(Default)]
 pub(super) struct Ticks {
     pub(super) all: Vec<Tick>,
-    /// What is there and not offered: it stays.
+    /// The values that are stored and not offered: they stay.
     pub(super) kept: Vec<String>,
     /// True if more can be typed.
     pub(super) has_more: bool,
@@ -111,7 +111,7 @@ impl Control {
     }
 }
 
-/// What a form has or sent for a list of texts.
+/// The texts that a form has or sent for a list.
 pub(super) fn texts(value: &Value) -> Vec<String> {
     let texts = match value {
         Value::Array(items) => items.iter().map(lines::write).collect(),
@@ -123,7 +123,7 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
     texts
 }
 
-/// What people call a part of a list.
+/// The name of a part of a list for people.
 fn name_of(part: &Value) -> String {
     let names = ["name", "title", "text", "label"];
     let name = names.iter().find_map(|it| part.get(it)?.as_str());

@@ -24,7 +24,7 @@ impl Clock {
 
     pub(super) fn of(view: &View<'_>) -> Self {
         Self {
-            zone: view.abilities.zone,
+            zone: view.allowed_actions.zone,
             now: view.now,
         }
     }

@@ -5,9 +5,9 @@ use std::fmt;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::DateTime;
+use entity_core::primitives::typed;
 use entity_core::reply::{Choice, Prompt, Refusal};
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
-use entity_core::words::typed;
 use entity_core::{lines, measure, recurrence};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use super::shown::instant;
 use super::wall_clock::WallClock;
 use super::words::{label_of, prose, word_of};
 
-/// What asks for the value of one field.
+/// A form control, which asks for the value of one field.
 #[derive(Template)]
 #[template(path = "control.html")]
 pub(super) struct Control {
@@ -31,7 +31,7 @@ pub(super) struct Control {
     pub(super) value: String,
     pub(super) is_required: bool,
     pub(super) error: Option<String>,
-    /// What is stored now, where that is something else than what the control holds.
+    /// The stored value, where it differs from the value in the control.
     pub(super) present: Option<String>,
     pub(super) widget: Widget,
 }
@@ -39,13 +39,13 @@ pub(super) struct Control {
 /// A template escapes what it shows, so what it wrote is not escaped again.
 impl HtmlSafe for Control {}
 
-/// What asks for the file, or the files, that a form brings.
+/// The file input of a form.
 pub(super) struct Chooser {
     pub(super) id: String,
     pub(super) takes_several: bool,
 }
 
-/// How a control looks.
+/// The appearance of a control.
 pub(super) enum Widget {
     /// One line, of an input's type.
     Line {
@@ -58,7 +58,7 @@ pub(super) enum Widget {
     Area { max: Option<usize>, rows: u8 },
     /// One of these values, each with what it is called.
     Choice(Vec<(String, String)>),
-    /// What is known already and sent as it is: what people call it.
+    /// A value that is known already and sent as it is: its name for people.
     Fixed(String),
     /// Some of these.
     Ticks(Ticks),
@@ -204,7 +204,7 @@ impl Control {
             stored => stored.replace("\r\n", "\n"),
         };
         let typed = self.value.replace("\r\n", "\n");
-        // What was typed stays as it is.
+        // The typed value stays as it is.
         let is_same = match field.parse(&typed) {
             Ok(value) if !is_structure(field.kind) => {
                 entered(field, &value, WallClock::UTC) == stored

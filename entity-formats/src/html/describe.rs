@@ -2,14 +2,14 @@
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::words::label;
+use entity_core::primitives::label;
 use entity_core::{Error, Result, encode_segment};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::frame::{Frame, is_listed};
 
-/// What a description is called: the catalog of all types, or the entry of one.
+/// The name of a description: the catalog of all types, or the entry of one.
 pub(super) const NAME: &str = "describe";
 
 /// All types.
@@ -196,7 +196,7 @@ impl TypeEntry {
 }
 
 impl Address {
-    /// What it does, as people write it.
+    /// The name of the operation for people.
     fn label(&self) -> String {
         label(&self.operation)
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::words::label;
+use entity_core::primitives::label;
 
 use super::frame::Frame;
 

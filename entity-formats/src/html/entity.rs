@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use askama::Template;
 use entity_core::Verb;
 use entity_core::format::View;
+use entity_core::primitives::label;
 use entity_core::reply::{Item, Offer};
 use entity_core::schema::{Field, Kind, Layout, Role, Writable};
-use entity_core::words::label;
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_asking};
@@ -33,18 +33,18 @@ pub(super) struct EntityPage<'a> {
     path: String,
     may_update: bool,
     may_delete: bool,
-    /// What it is called to delete it.
+    /// The label of the button that deletes it.
     removal: &'static str,
-    /// What the caller may do with it.
+    /// The commands that the caller may run on it.
     buttons: Vec<Command>,
-    /// What the caller may do with it, if a form asks for something first.
+    /// The commands that the caller may run on it, for which a form asks for something first.
     asks: Vec<Ask<'a>>,
     /// Why the reader may not do something with it now.
     reasons: Vec<&'static str>,
-    /// What there is to read about it.
+    /// The links to more about it.
     links: Vec<Command>,
     sections: Vec<Section<'a>>,
-    /// What belongs to it.
+    /// The lists of entities that belong to it.
     children: Vec<Children<'a>>,
     /// Its files, by address and name.
     files: Vec<(String, String)>,
@@ -53,7 +53,7 @@ pub(super) struct EntityPage<'a> {
     fields: Vec<(String, Shown<'a>)>,
     /// True if the fields are folded, because what people read comes before them.
     is_folded: bool,
-    /// What few readers want to know.
+    /// The fields for few readers.
     further: Vec<(String, Shown<'a>)>,
 }
 
@@ -73,7 +73,7 @@ struct Section<'a> {
 }
 
 impl<'a> EntityPage<'a> {
-    /// What is around the page of `item`, which has the fields in `tree`.
+    /// Returns the frame of the page of `item`, which has the fields in `tree`.
     pub(super) fn frame(item: &Item, tree: &Value, view: &View<'a>) -> Frame<'a> {
         let field = item.schema().role(Role::Site);
         let site = field.and_then(|it| tree.get(it.name)?.as_str());
@@ -99,20 +99,20 @@ impl<'a> EntityPage<'a> {
         let mut page = Self {
             facts: Facts::of(item, entity, view),
             frame,
-            may_update: view.abilities.update,
-            may_delete: view.abilities.delete,
-            removal: view.abilities.removal.unwrap_or("Delete"),
-            buttons: buttons(&view.abilities.actions),
+            may_update: view.allowed_actions.update,
+            may_delete: view.allowed_actions.delete,
+            removal: view.allowed_actions.removal.unwrap_or("Delete"),
+            buttons: buttons(&view.allowed_actions.actions),
             asks: asks(item, tree, view),
             reasons: view
-                .abilities
+                .allowed_actions
                 .actions
                 .iter()
                 .filter_map(|it| it.reason)
                 .collect(),
             links: related(lists, view)
                 .into_iter()
-                .chain(links(&view.abilities.actions))
+                .chain(links(&view.allowed_actions.actions))
                 .collect(),
             path,
             children: Children::all(item, lists, below, view),
@@ -216,15 +216,15 @@ impl<'a> EntityPage<'a> {
 /// The forms of what the caller may do with `item`: where it is to be done, the first one stands open, but for those who
 /// made it.
 fn asks<'a>(item: &Item, tree: &Value, view: &View<'a>) -> Vec<Ask<'a>> {
-    let mut asks = Ask::all(&view.abilities.actions, tree, view);
-    let is_task = item.schema().look.layout == Layout::Work && !view.abilities.update;
+    let mut asks = Ask::all(&view.allowed_actions.actions, tree, view);
+    let is_task = item.schema().look.layout == Layout::Work && !view.allowed_actions.update;
     if let Some(first) = asks.first_mut().filter(|_| is_task) {
         first.open();
     }
     asks
 }
 
-/// What a page calls `item`: by its title, by what it is about, or by what it is.
+/// Returns the title of the page of `item`: its own, that of the entity it is about, or the name of its type.
 pub(super) fn title(item: &Item, view: &View<'_>) -> String {
     let own = item.title().filter(|it| !it.trim().is_empty());
     let about = || {
@@ -262,12 +262,12 @@ fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> boo
 
 /// The lists of other types that are about `item`, that the reader may open and that the page does not show.
 fn related(shown: &[List<'_>], view: &View<'_>) -> Vec<Command> {
-    let related = view.abilities.related.iter();
+    let related = view.allowed_actions.related.iter();
     related
         .filter(|it| !shown.iter().any(|shown| std::ptr::eq(shown.place, *it)))
         .filter(|it| {
             !view
-                .abilities
+                .allowed_actions
                 .menu
                 .iter()
                 .any(|part| part.1.prefix == it.prefix)

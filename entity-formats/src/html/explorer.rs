@@ -1,4 +1,4 @@
-//! The page of an OpenAPI document: what a service takes and answers, with forms that try what reads.
+//! The page of an OpenAPI document: the operations of a service, with forms that try those that read.
 
 use askama::Template;
 use entity_core::Result;
@@ -120,7 +120,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What to type to call it.
+    /// Returns the `curl` command that calls it.
     fn curl(&self, base_url: &str) -> String {
         let body = self.bodies.iter().find_map(|it| {
             let example = it.example.as_deref()?.replace('\'', "'\\''");

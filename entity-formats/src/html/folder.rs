@@ -1,4 +1,4 @@
-//! The page of a folder: a list of relative links to what is in it.
+//! The page of a folder: a list of relative links to its content.
 
 use askama::Template;
 use chrono::{DateTime, Utc};
@@ -18,7 +18,7 @@ pub struct Folder {
     pub title: String,
     /// True if it is in another folder.
     pub has_parent: bool,
-    /// What is in it.
+    /// The files in it.
     pub files: Vec<FileLink>,
     /// The address of all files in it as one.
     pub zip: Option<String>,
@@ -33,9 +33,9 @@ pub struct FileLink {
     pub href: String,
     /// The name that people see.
     pub title: String,
-    /// What people should know before they open it.
+    /// The note for people before they open it.
     pub remark: Option<String>,
-    /// What it is.
+    /// The kind of the file.
     pub kind: String,
     /// The number of bytes, for files.
     pub size: Option<u64>,

@@ -46,7 +46,7 @@ pub(super) struct FormPage<'a> {
 pub(super) struct DeletePage<'a> {
     frame: Frame<'a>,
     entity: String,
-    /// What it is called to delete it.
+    /// The label of the button that deletes it.
     removal: &'static str,
     action: String,
     version: Option<Version>,
@@ -77,7 +77,12 @@ impl<'a> FormPage<'a> {
         let prefilled = Query::of(view);
         let control = |field: &&Field| {
             let value = value(field, refusal, tree, &prefilled);
-            let clock = WallClock::of(form.schema, field, tree.as_object(), view.abilities.zone);
+            let clock = WallClock::of(
+                form.schema,
+                field,
+                tree.as_object(),
+                view.allowed_actions.zone,
+            );
             let error = error(field.name, refusal);
             let control = Control::of(field, form.schema.fields, &value, clock, error);
             let control = control.offering(field, form.offered(field.name), &value);
@@ -98,7 +103,7 @@ impl<'a> FormPage<'a> {
             false => Complaint::of(it, &controls),
         });
         Self {
-            zone: view.abilities.zone.map(Tz::name),
+            zone: view.allowed_actions.zone.map(Tz::name),
             action: format!("/direct{path}"),
             method: (!is_new).then_some("PUT"),
             version: form.version(),
@@ -224,8 +229,8 @@ fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {
     }
 }
 
-/// What a field's control holds: what was sent, else what the entity has, else what the address suggests or, for
-/// a new entity, what it has unless somebody says otherwise.
+/// Returns the value of a field's control: the sent one, else that of the entity, else the one in the address or, for
+/// a new entity, the default one.
 fn value(field: &Field, refusal: Option<&Refusal>, tree: &Value, prefilled: &Query) -> Value {
     match (refusal, tree.get(field.name), prefilled.get(field.name)) {
         (Some(refusal), ..) => sent(field, refusal),
@@ -244,8 +249,8 @@ impl<'a> DeletePage<'a> {
     /// The page that asks whether `item`, which `form` is about, is to be deleted.
     pub(super) fn of(form: &Form, item: &Item, view: &View<'a>) -> Self {
         let path = item.reference().path();
-        let removal = view.abilities.removal.unwrap_or("Delete");
-        let heading = match view.abilities.removal {
+        let removal = view.allowed_actions.removal.unwrap_or("Delete");
+        let heading = match view.allowed_actions.removal {
             Some(removal) => format!("{removal}?"),
             None => format!("Delete {}?", title(item, view)),
         };

@@ -17,10 +17,10 @@ pub(super) struct Frame<'a> {
     pub(super) title: String,
     /// The words above the page, where they are fewer than the title: the course beside it says the rest.
     heading: Option<String>,
-    /// What the title of the window says besides.
+    /// The addition to the title of the window.
     pub(super) state: Option<&'static str>,
     registry: &'a Registry,
-    /// What the reader has just done.
+    /// The flash message about the reader's last request.
     pub(super) said: Option<String>,
     pub(super) user: Option<&'a str>,
     /// The mark of the reader.
@@ -46,7 +46,7 @@ pub(super) struct Frame<'a> {
 
 /// Returns the sentence about what the reader has just done: a page that shows an entity, of a type and with a title, may name it.
 fn said(shown: Option<(&str, &str)>, view: &View<'_>) -> Option<String> {
-    let said = view.abilities.said.as_ref()?;
+    let said = view.allowed_actions.said.as_ref()?;
     let kind = view.registry.singular(&said.about).to_lowercase();
     Some(said.told(shown, &format!("this {kind}")))
 }
@@ -196,7 +196,7 @@ impl<'a> Frame<'a> {
     pub(super) fn below_list(mut self, prefix: &str, site: Option<&str>, view: &View<'_>) -> Self {
         let found = site.and_then(|site| {
             let path = Reference::entity("site", site).path();
-            let title = view.abilities.readable.get(&path)?;
+            let title = view.allowed_actions.readable.get(&path)?;
             Some((site, path, title.clone()))
         });
         let Some((site, path, title)) = found else {
@@ -222,7 +222,7 @@ impl<'a> Frame<'a> {
         self
     }
 
-    /// What the page shows is also there as data.
+    /// Adds the links to the same content as data.
     pub(super) fn with_data(mut self, view: &View<'_>) -> Self {
         let data = DATA.map(|(name, media_type)| {
             let href = match view.path {
@@ -252,9 +252,9 @@ impl<'a> Frame<'a> {
 impl Course {
     /// The site to which the page belongs, if the reader may open it.
     fn of(view: &View<'_>) -> Option<Self> {
-        let site = view.abilities.site.as_deref()?;
+        let site = view.allowed_actions.site.as_deref()?;
         let path = Reference::entity("site", site).path();
-        let title = view.abilities.readable.get(&path)?.clone();
+        let title = view.allowed_actions.readable.get(&path)?.clone();
         let prefix = view.path.split('/').nth(1).unwrap_or_default();
         let current = part_of(prefix, view);
         let href = format!("/direct{path}.html");
@@ -274,7 +274,7 @@ impl Course {
             href,
             mark: Mark::of(site, &title),
             parts: std::iter::once(own)
-                .chain(view.abilities.menu.iter().map(part))
+                .chain(view.allowed_actions.menu.iter().map(part))
                 .collect(),
             title,
         })
@@ -293,7 +293,12 @@ fn part_of<'a>(prefix: &'a str, view: &View<'a>) -> Option<&'a str> {
         references.find(|it| !["site", "user", *prefix].contains(it))
     };
     let mut types = std::iter::successors(Some(prefix), above).take(MOST_BETWEEN);
-    types.find(|it| view.abilities.menu.iter().any(|part| part.1.prefix == *it))
+    types.find(|it| {
+        view.allowed_actions
+            .menu
+            .iter()
+            .any(|part| part.1.prefix == *it)
+    })
 }
 
 /// The icon of the type `prefix`.
@@ -332,7 +337,8 @@ pub(super) fn is_listed(registry: &Registry, prefix: &str, is_known: bool) -> bo
 }
 
 impl Alternate {
-    /// Who subscribes wants what will be in the list, not the part of it that the page shows now.
+    /// Creates the link to the list in `format`. Subscribers want the whole list, not the part of it that the page
+    /// shows now.
     fn of_format(format: Format, view: &View<'_>) -> Self {
         let href = match format.is_feed {
             true => list_url(view, format.name),

@@ -26,7 +26,7 @@ use super::frame::Frame;
 use super::query::Query;
 use super::subscribe::Subscribe;
 use super::words::has_uuid;
-use crate::{paging_links, render::tree, words::title};
+use crate::{paging_links, primitives::title, render::tree};
 
 /// A list.
 #[derive(Template)]
@@ -57,12 +57,12 @@ pub(super) fn trees(items: &[Item], schema: &Schema) -> Result<Vec<Value>> {
 }
 
 impl<'a> ListPage<'a> {
-    /// What is around the page of `collection`.
+    /// Returns the frame of the page of `collection`.
     pub(super) fn frame(collection: &Collection, trees: &[Value], view: &View<'a>) -> Frame<'a> {
         let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
         let site = site_of(&entities, collection.schema, view);
         let site = site.map(|it| Reference::entity("site", it).path());
-        let site = site.and_then(|it| Some((view.abilities.readable.get(&it)?.clone(), it)));
+        let site = site.and_then(|it| Some((view.allowed_actions.readable.get(&it)?.clone(), it)));
         let mut frame = match site {
             Some((name, path)) if !title::is_whole(collection, view.path) => {
                 let plural = view.registry.plural(collection.prefix);
@@ -92,19 +92,19 @@ impl<'a> ListPage<'a> {
         let path = format!("/direct/{}", encode_segment(collection.prefix));
         Self {
             kind: view.registry.singular(collection.prefix).to_lowercase(),
-            new_href: view.abilities.create.then(|| {
+            new_href: view.allowed_actions.create.then(|| {
                 let is_known = |name: &str| is_prefilled(collection.schema, name);
                 let query = Query::of(view).only(is_known);
                 let field = collection.schema.role(Role::Site);
-                let query = match (field, &view.abilities.site) {
+                let query = match (field, &view.allowed_actions.site) {
                     (Some(field), Some(site)) => query.with(field.name, site.clone()),
                     _ => query,
                 };
                 query.behind(&format!("{path}/new.html"))
             }),
-            buttons: buttons(&view.abilities.actions),
-            asks: Ask::all(&view.abilities.actions, &Value::Null, view),
-            links: links(&view.abilities.actions),
+            buttons: buttons(&view.allowed_actions.actions),
+            asks: Ask::all(&view.allowed_actions.actions, &Value::Null, view),
+            links: links(&view.allowed_actions.actions),
             feed: None,
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
             agenda: Agenda::of(collection, view),
@@ -125,7 +125,7 @@ impl ListPage<'_> {
     }
 }
 
-/// What the link to another part of the list says.
+/// Returns the label of the link to another part of the list.
 fn paging_label(relation: &str) -> &'static str {
     match relation {
         "first" => "First page",

@@ -1,15 +1,15 @@
 //! Lists that are tables: a line for each thing that they are about, with a column for each of its aspects. What is about
 //! one thing only is told by aspect, one below the other.
 
+use entity_core::primitives::label;
 use entity_core::schema::Pivot;
-use entity_core::words::label;
 use serde_json::{Map, Value};
 
 use super::clock::Clock;
 use super::shown::{Shown, is_for_programs};
 use crate::render::pivot::{distinct, grouped};
 
-/// What is shown of an aspect that has nothing yet.
+/// The text for an aspect that has nothing yet.
 const NOT_YET: &str = "not yet";
 
 /// Returns the table of `items`, as `pivot` declares it.

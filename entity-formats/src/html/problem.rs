@@ -1,4 +1,4 @@
-//! The page of an error: what is wrong, and what to do.
+//! The page of an error: its message, and the remedy.
 
 use askama::Template;
 use entity_core::ErrorKind;

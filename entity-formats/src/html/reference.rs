@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 pub(super) struct Target<'a> {
     /// The path below `/direct`.
     pub(super) path: String,
-    /// What is stored.
+    /// The stored value.
     pub(super) value: &'a str,
-    /// What the entity itself calls it.
+    /// The name that the entity itself has for it.
     pub(super) own_name: Option<&'a str>,
 }
 
 impl Target<'_> {
     /// The address of its page, if the reader may open it.
     pub(super) fn href(&self, view: &View<'_>) -> Option<String> {
-        let is_open = view.abilities.readable.contains_key(&self.path);
+        let is_open = view.allowed_actions.readable.contains_key(&self.path);
         is_open.then(|| format!("/direct{}.html", self.path))
     }
 
@@ -28,9 +28,9 @@ impl Target<'_> {
         self.title(view).is_some()
     }
 
-    /// What people call it, if the entity tells that or the reader may open it.
+    /// Returns its title, if the entity has it or the reader may open it.
     pub(super) fn title(&self, view: &View<'_>) -> Option<String> {
-        let told = view.abilities.readable.get(&self.path).cloned();
+        let told = view.allowed_actions.readable.get(&self.path).cloned();
         let own = self.own_name.map(ToOwned::to_owned);
         own.or(told).filter(|it| !it.is_empty())
     }

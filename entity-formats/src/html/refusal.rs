@@ -1,8 +1,8 @@
-//! The contents of a form that was refused: what was sent, what is wrong with it, and what helps.
+//! The contents of a form that was refused: the sent values, the mistakes, and the remedy.
 
+use entity_core::primitives::label;
 use entity_core::reply::Refusal;
 use entity_core::schema::{Field, Kind, Meaning};
-use entity_core::words::label;
 use entity_core::{ErrorKind, FieldError, Reference, lines, measure};
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(super) struct Complaint {
     pub(super) help: Option<(String, &'static str)>,
     /// For each field that the form asks for: its control and what is wrong.
     pub(super) fields: Vec<(String, String)>,
-    /// What is wrong with others.
+    /// The mistakes in other fields.
     pub(super) others: Vec<String>,
 }
 

@@ -7,10 +7,10 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
+use entity_core::primitives::typed::to_typed;
+use entity_core::primitives::{is_web_address, label, plain_text};
 use entity_core::recurrence::Tz;
 use entity_core::schema::{Emphasis, Field, Kind, Meaning, Schema, Tone};
-use entity_core::words::typed::to_typed;
-use entity_core::words::{is_web_address, label, plain_text};
 use entity_core::{encode_segment, recurrence, wire};
 use serde_json::{Map, Value};
 

@@ -11,7 +11,7 @@ const FEED: &str = "feed";
 /// The maximum number of characters of the title of a feed.
 const MOST_TITLE: usize = 100;
 
-/// What the form sends.
+/// The content of the form.
 pub(super) struct Subscribe {
     pub(super) action: String,
     pub(super) title: String,

@@ -1,4 +1,4 @@
-//! The page of a private address, for people who open it in a browser: what is there now, and how to subscribe.
+//! The page of a private address, for people who open it in a browser: its present content, and how to subscribe.
 
 use askama::Template;
 use entity_core::format::{OwnAddress, View};
@@ -11,7 +11,7 @@ use super::shown::{SanitizedHtml, Shown};
 use crate::render::feed::{self, clean};
 use crate::render::paging::view_url_with_query;
 
-/// How an address begins that programs with calendars know as one to subscribe to.
+/// The scheme of addresses to which calendar programs subscribe.
 const CALENDAR_SCHEME: &str = "webcal";
 
 /// A private address and what it shows now.

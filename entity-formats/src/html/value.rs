@@ -3,7 +3,7 @@
 use askama::Template;
 use entity_core::engine::ActionRoute;
 use entity_core::format::View;
-use entity_core::words::label;
+use entity_core::primitives::label;
 use serde_json::Value;
 
 use super::ask::Ask;
@@ -26,7 +26,7 @@ impl<'a> ValuePage<'a> {
         Self {
             frame: frame(name, view).with_data(view),
             data: Shown::of(tree, Clock::of(view)),
-            asks: Ask::all(&view.abilities.actions, &Value::Null, view),
+            asks: Ask::all(&view.allowed_actions.actions, &Value::Null, view),
         }
     }
 }

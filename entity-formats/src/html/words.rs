@@ -1,10 +1,10 @@
-//! The words of a type, as pages show them: for its fields, for what is in them, and what is said about them.
+//! The words of a type on pages: the labels of its fields, the words for their values, and their documentation.
 
+use entity_core::primitives::{is_web_address, label};
 use entity_core::schema::{Field, Kind, Role};
-use entity_core::words::{is_web_address, label};
 use serde_json::Value;
 
-/// What people are told that a field is: one that refers to a site is not its id but the site.
+/// Returns the label of a field: one that refers to a site is not its id but the site.
 pub(super) fn label_of(field: &Field) -> String {
     if let Some(label) = field.label {
         return label.to_owned();
@@ -26,7 +26,7 @@ fn truth(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// What people read for `value`, one of those of `field` for which there are words.
+/// Returns the words for `value`, one of those of `field` for which there are words.
 pub(super) fn word_of(field: &Field, value: &str) -> Option<String> {
     let declared = field.words.iter().find(|it| it.0 == value);
     let is_choice = || field.choices.contains(&value);
@@ -36,7 +36,7 @@ pub(super) fn word_of(field: &Field, value: &str) -> Option<String> {
     }
 }
 
-/// What people read for one of the choices of a field: `SCORE_GRADE_TYPE` is `Score grade type`.
+/// Returns the words for one of the choices of a field: `SCORE_GRADE_TYPE` is `Score grade type`.
 pub(super) fn choice(value: &str) -> String {
     let is_loud = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     match value.chars().all(is_loud) {
@@ -53,7 +53,7 @@ fn is_key(word: &str) -> bool {
     is_plain && is_small && word.contains(|c: char| c.is_ascii_uppercase())
 }
 
-/// What is said about something, for people: names of `fields` and their values are words, and marks that tell programs'
+/// Returns documentation for people: names of `fields` and their values are words, and marks that tell programs'
 /// names from words are left out.
 pub(super) fn prose(text: &str, fields: &[Field]) -> String {
     let mut prose = String::with_capacity(text.len());
@@ -66,7 +66,7 @@ pub(super) fn prose(text: &str, fields: &[Field]) -> String {
     prose
 }
 
-/// What stands between marks, as people read it.
+/// Returns the text between marks, for people.
 fn told(name: &str, fields: &[Field]) -> String {
     let quoted = |label: &str| format!("\u{201c}{label}\u{201d}");
     let field = fields.iter().find(|it| it.name == name);

@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 3 << 20;
 /// The most pairs in a form or a query: those of a long quiz.
 const MAX_PAIRS: usize = 6_000;
 
-/// What is written as `%XX`.
+/// The characters that are written as `%XX`.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -11,7 +11,7 @@ use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
 use self::element::Element;
 use self::space::Spaces;
 use super::MAX_DEPTH;
-use crate::words::text::{is_allowed, is_name};
+use crate::primitives::text::{is_allowed, is_name};
 
 /// The most elements in a body.
 const MAX_ELEMENTS: usize = 10_000;
@@ -175,7 +175,7 @@ fn check_declaration(declaration: &BytesDecl<'_>) -> Result<()> {
     }
 }
 
-/// What the attributes of an element say of its value.
+/// The attributes of an element that describe its value.
 #[derive(Default)]
 struct Attributes {
     kind: Option<String>,

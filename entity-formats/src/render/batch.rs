@@ -4,14 +4,14 @@ use entity_core::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use crate::words::text::{escape, escaped_length, repair_name};
+use crate::primitives::text::{escape, escaped_length, repair_name};
 
 /// One result, and the element that it stands in.
 #[derive(Clone, Debug)]
 pub struct PartElement<'a> {
     /// The element's name.
     pub name: String,
-    /// How the request named the part, if it did: the element for that, and its text.
+    /// The name that the request gave to the part, if it did: the element for that, and its text.
     pub given: Option<(&'static str, &'a str)>,
     /// Where the part was sent to, if it was.
     pub url: Option<&'a str>,
@@ -19,7 +19,7 @@ pub struct PartElement<'a> {
     pub status: u16,
     /// Its headers, each with its values.
     pub headers: Vec<(&'a str, Vec<&'a str>)>,
-    /// What was wrong with it.
+    /// The error message.
     pub error: Option<String>,
     /// Its body: an XML document of a renderer of this crate, or any other text.
     pub body: &'a str,

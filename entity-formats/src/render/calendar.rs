@@ -17,14 +17,14 @@ use icalendar::{
 };
 
 use self::series::Series;
+use crate::primitives::buffer::Buffer;
+use crate::primitives::title;
 use crate::render::feed::{clean, urn};
 use crate::render::json::entity_url;
-use crate::words::buffer::Buffer;
-use crate::words::title;
 
-/// What made the calendar.
+/// The value of `PRODID`.
 const PRODUCT: &str = "-//Lectern//Lectern//EN";
-/// What a calendar ends with.
+/// The end of a calendar.
 const END: &str = "END:VCALENDAR\r\n";
 /// The most characters of a text. No calendar shows more, and folding lines that are much longer is slow.
 const MAX_TEXT: usize = 8_000;
@@ -33,7 +33,7 @@ const MAX_TEXT: usize = 8_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ics;
 
-/// What the format is called in addresses.
+/// The name of the format in addresses.
 pub(crate) const NAME: &str = "ics";
 
 entity_core::register_format!(Ics);

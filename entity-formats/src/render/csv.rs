@@ -14,18 +14,18 @@ use std::borrow::Cow;
 use csv::{Terminator, Writer, WriterBuilder};
 use entity_core::engine::{EXPANDED, Projection};
 use entity_core::format::{Format, Renderer, View};
+use entity_core::primitives::typed::to_typed;
 use entity_core::reply::{Body, Item};
 use entity_core::schema::{Kind, Schema};
 use entity_core::sheet::is_formula;
-use entity_core::words::typed::to_typed;
 use entity_core::{Error, Result};
 use serde_json::Value;
 
+use crate::primitives::buffer::Buffer;
+use crate::primitives::text::replace_forbidden;
 use crate::render::feed::clean;
 use crate::render::json::METADATA;
 use crate::render::tree;
-use crate::words::buffer::Buffer;
-use crate::words::text::replace_forbidden;
 
 /// Writes CSV.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,4 @@
-//! Answers as feeds: what Atom and RSS have in common.
+//! Answers as feeds: the common part of Atom and RSS.
 
 pub mod atom;
 mod relative;
@@ -6,22 +6,22 @@ pub mod rss;
 
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
+use entity_core::primitives::{is_web_address, to_uri};
 use entity_core::reply::{Body, Collection, Item};
 use entity_core::schema::Schema;
-use entity_core::words::{is_web_address, to_uri};
 use entity_core::{Enclosure, Error, FeedEntry, Reference, Result};
 use uuid::Uuid;
 
+use crate::primitives::buffer::Buffer;
+use crate::primitives::text::replace_forbidden;
+use crate::primitives::title;
 use crate::render::json::entity_url;
 use crate::render::paging::{filters, page_url, paging_links, view_url_with_query};
-use crate::words::buffer::Buffer;
-use crate::words::text::replace_forbidden;
-use crate::words::title;
 
 /// The namespace of the ids of feeds and entries. Another one would make every entry new to every reader.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f1b_2c0e_7a54_5d1b_9b0e_3a52_c1f4_87d3);
 
-/// What made the feed.
+/// The generator of the feed.
 const GENERATOR: &str = "Lectern";
 
 /// A feed, ready to be written: text that XML allows, absolute addresses.
@@ -61,7 +61,8 @@ fn is_feed(body: &Body) -> bool {
     }
 }
 
-/// What `write` writes of `body`. How many entities fit if not all do is not known: half of them are tried.
+/// Returns the output of `write` for `body`. If not all entities fit, half of them are tried, as the right number is
+/// unknown.
 fn written(
     body: &Body,
     view: &View<'_>,
@@ -88,7 +89,7 @@ impl Feed {
         Self::new(&title, item.schema(), entries, Vec::new(), view, extension)
     }
 
-    /// What is more than an answer may have is not even put together.
+    /// Creates the feed of a list, which ends where an answer has no more room.
     fn of_collection(collection: &Collection, view: &View<'_>, extension: &str) -> Result<Self> {
         let (mut entries, mut bytes) = (Vec::new(), 0_usize);
         for (index, item) in collection.items.iter().enumerate() {
@@ -164,7 +165,7 @@ fn page_url_at(reference: &Reference, view: &View<'_>) -> String {
     format!("{}.html", entity_url(view.base_url, reference))
 }
 
-/// What tells a list from all others, whichever part of it is shown and at whatever address.
+/// Returns the identifier of a list, the same for each part of it and at each address.
 fn name(view: &View<'_>) -> String {
     match filters(view.query).collect::<Vec<_>>().join("&") {
         none if none.is_empty() => view.path.to_owned(),

@@ -14,7 +14,7 @@ use serde_json::Serializer;
 
 use self::limited::Limited;
 pub(crate) use self::limited::{Limits, METADATA};
-use crate::words::buffer::Buffer;
+use crate::primitives::buffer::Buffer;
 
 /// Writes JSON.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +63,7 @@ pub fn write_problem(problem: &Problem) -> Vec<u8> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "error")]
 pub struct ProblemBody<'a> {
-    /// What went wrong.
+    /// The error.
     error: ProblemFacts<'a>,
 }
 
@@ -74,7 +74,7 @@ pub struct ProblemBody<'a> {
 pub(crate) struct ProblemFacts<'a> {
     /// The status, as text.
     status: String,
-    /// What is wrong and what to do.
+    /// The message: the mistake and the remedy.
     message: &'a str,
     /// When it happened, ISO 8601.
     timestamp: &'a str,
@@ -197,7 +197,7 @@ fn write_limited<T: Serialize + ?Sized>(buffer: &mut Buffer, value: &T) -> Resul
     Ok(limited)
 }
 
-/// What can't be written: nothing but the limits of [`Limited`] keeps bytes from being put into memory.
+/// Converts a failure of writing. Nothing but the limits of [`Limited`] keeps bytes from being put into memory.
 fn refuse(error: serde_json::Error) -> Error {
     match error.is_io() {
         true => too_large(error),

@@ -18,27 +18,27 @@ pub type Named<T> = Vec<(String, T)>;
 pub struct Document {
     /// The version of OpenAPI.
     pub openapi: &'static str,
-    /// What is described.
+    /// The metadata of the described interface.
     pub info: Info,
     /// Where it is.
     pub servers: Vec<Server>,
     /// Groups of operations.
     pub tags: Vec<Tag>,
-    /// What can be done at which path.
+    /// The operations by path.
     #[serde(serialize_with = "as_map")]
     pub paths: Named<PathItem>,
-    /// What operations have in common.
+    /// The components that operations share.
     pub components: Components,
 }
 
-/// What is described.
+/// The metadata of an interface.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Info {
     /// Its name.
     pub title: String,
     /// Its version.
     pub version: String,
-    /// What everybody should know of it, `CommonMark`.
+    /// The introduction, in `CommonMark`.
     pub description: String,
 }
 
@@ -54,17 +54,17 @@ pub struct Server {
 pub struct Tag {
     /// Its name.
     pub name: String,
-    /// What people call it, if they don't call it by its name.
+    /// The title, if it differs from the name.
     #[serde(rename = "x-displayName", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the group is about.
+    /// The description of the group.
     pub description: String,
 }
 
 /// The operations at a path, by method in lower case.
 pub type PathItem = BTreeMap<&'static str, Operation>;
 
-/// What a method does at a path.
+/// The operation of a method at a path.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Operation {
@@ -72,20 +72,20 @@ pub struct Operation {
     pub operation_id: String,
     /// The groups it belongs to.
     pub tags: Vec<String>,
-    /// What it does.
+    /// The summary.
     pub summary: String,
     /// More about it, `CommonMark`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What it takes in its address and its header.
+    /// The parameters in its address and its header.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter>,
-    /// What it takes as its body.
+    /// The body of its request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_body: Option<RequestBody>,
-    /// What it answers, by status.
+    /// The responses by status.
     pub responses: BTreeMap<String, Answer>,
-    /// What the caller must show; one of the list is enough, and `{}` is nothing.
+    /// The security requirements; one of the list is enough, and `{}` requires nothing.
     pub security: Vec<BTreeMap<&'static str, Vec<String>>>,
 }
 
@@ -121,7 +121,7 @@ pub struct Parameter {
     /// Where it is.
     #[serde(rename = "in")]
     pub location: Location,
-    /// What it means.
+    /// The description.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// True if it must be there.
@@ -136,7 +136,7 @@ pub struct Parameter {
 /// A body that an operation takes.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RequestBody {
-    /// What it is.
+    /// The description.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// True if it must be there.
@@ -148,7 +148,7 @@ pub struct RequestBody {
 /// A body of one media type.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Content {
-    /// What it must be like, if that can be told.
+    /// The schema of the value, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Schema>,
     /// One that would do.
@@ -170,18 +170,18 @@ pub enum Answer {
     Own(Response),
 }
 
-/// What an operation answers.
+/// A response of an operation.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Response {
-    /// What it means.
+    /// The description.
     pub description: String,
-    /// What stands in its header.
+    /// The headers.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<&'static str, Header>,
     /// Its body, by media type.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub content: BTreeMap<String, Content>,
-    /// What can be asked next.
+    /// The links to further operations.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, Link>,
 }
@@ -189,7 +189,7 @@ pub struct Response {
 /// A field of an answer's header.
 #[derive(Clone, Debug, Serialize)]
 pub struct Header {
-    /// What it means.
+    /// The description.
     pub description: String,
     /// Its values.
     pub schema: Schema,
@@ -205,7 +205,7 @@ pub struct Link {
     pub parameters: BTreeMap<String, String>,
 }
 
-/// What operations have in common.
+/// The components that operations share.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Components {
@@ -223,7 +223,7 @@ pub struct Components {
 pub enum SecurityScheme {
     /// A secret in a cookie or in a field of the header.
     ApiKey {
-        /// What it is.
+        /// The description.
         description: &'static str,
         /// The cookie's or the field's name.
         name: String,
@@ -231,9 +231,9 @@ pub enum SecurityScheme {
         #[serde(rename = "in")]
         location: &'static str,
     },
-    /// What HTTP itself has for it.
+    /// An authentication scheme of HTTP.
     Http {
-        /// What it is.
+        /// The description.
         description: &'static str,
         /// Its name.
         scheme: &'static str,
@@ -264,7 +264,7 @@ impl Document {
         }
     }
 
-    /// What `answer` is, wherever it is kept.
+    /// Returns the response that `answer` is or refers to.
     pub fn response<'a>(&'a self, answer: &'a Answer) -> Option<&'a Response> {
         match answer {
             Answer::Own(response) => Some(response),

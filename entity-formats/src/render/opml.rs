@@ -8,19 +8,19 @@ use entity_core::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use crate::words::buffer::Buffer;
-use crate::words::text::{escape, replace_forbidden};
+use crate::primitives::buffer::Buffer;
+use crate::primitives::text::{escape, replace_forbidden};
 
 /// One subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
-    /// What the reader calls it.
+    /// The title that the reader gave it.
     pub title: String,
     /// The page that shows the same.
     pub page_url: String,
     /// The feed.
     pub feed_url: String,
-    /// What the feed is, as the format calls it: `ATOM` or `RSS2`.
+    /// The version of the feed, as the format calls it: `ATOM` or `RSS2`.
     pub version: &'static str,
 }
 

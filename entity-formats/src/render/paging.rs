@@ -1,9 +1,9 @@
 //! Addresses of the other parts of a list, and of the same thing in other formats.
 
 use entity_core::format::View;
+use entity_core::primitives::to_uri_part;
 use entity_core::reply::Collection;
 use entity_core::search::Window;
-use entity_core::words::to_uri_part;
 
 use crate::input::form::parse_pairs;
 

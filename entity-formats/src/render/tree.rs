@@ -5,8 +5,8 @@ use entity_core::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::primitives::buffer::Buffer;
 use crate::render::json;
-use crate::words::buffer::Buffer;
 
 /// The entity's fields and its metadata, exactly as JSON has them.
 pub(crate) fn of_entity(item: &Item, base_url: &str) -> Result<Value> {

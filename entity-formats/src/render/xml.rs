@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use self::element::{Element, Failure};
 use self::naming::Name;
+use crate::primitives::buffer::Buffer;
+use crate::primitives::text::{escape, repair_name};
 use crate::render::json::{Limits, ProblemFacts, metadata};
-use crate::words::buffer::Buffer;
-use crate::words::text::{escape, repair_name};
 
 pub use description::{Described, write_description};
 

@@ -1,4 +1,4 @@
-//! What the parsers read, and all that they refuse.
+//! The input that the parsers read, and all that they refuse.
 
 use entity_core::ErrorKind;
 use entity_formats::{parse_pairs, standard};

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::db::{self, Kept, Row};
+use entity_core::db::{self, ColumnValue, Row};
 use entity_core::{Context, Error, ErrorKind, Fields, Read, Result, Version, gate};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Most bytes of all properties together.
+/// The maximum number of bytes of all properties together.
 const MOST_PROPERTIES: usize = 10_000;
-/// Most properties.
+/// The maximum number of properties.
 const MOST_KEYS: usize = 100;
-/// Most characters of the key of a property.
+/// The maximum number of characters of the key of a property.
 const LONGEST_KEY: usize = 64;
 
 /// The text `name`: `None` if it was not sent, `Some(None)` if it is to be empty.
@@ -50,7 +50,7 @@ pub(crate) fn seen<T: Serialize>(entity: &T) -> Version {
 #[serde(transparent)]
 pub struct Properties(pub BTreeMap<String, String>);
 
-impl Kept for Properties {
+impl ColumnValue for Properties {
     type Sent = BTreeMap<String, String>;
 
     fn receive(_cx: &Context, sent: Self::Sent) -> Result<Self, String> {

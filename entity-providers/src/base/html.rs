@@ -1,11 +1,11 @@
 //! HTML from clients, made harmless, in time proportional to its size whatever its shape.
 //!
-//! Before ammonia parses a text, `attributes` and `effort` find out what parsing it takes, and refuse what would
+//! Before ammonia parses a text, `attributes` and `parse_cost` find out what parsing it takes, and refuse what would
 //! take more than its size justifies. What ammonia writes is stored as it is and never edited.
 
 mod absolute;
 mod attributes;
-mod effort;
+mod parse_cost;
 mod rooted;
 
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use entity_core::html::DIRECTORY;
 
 pub use self::absolute::absolute;
 
-/// How often a text is sanitised, at most, until it stays as it is.
+/// The maximum number of times a text is sanitised until it stays as it is.
 const ROUNDS: usize = 4;
 
 /// The HTML that is kept: text, lists, tables, links, pictures. No scripts, styles, frames, forms, SVG or `MathML`.
@@ -66,7 +66,7 @@ impl HtmlRules {
     /// Parsing it would take more than its size justifies: what is wrong with it, to be said of the field.
     pub fn sanitize(&self, html: &str) -> Result<String, &'static str> {
         let mut html = Cow::Borrowed(html);
-        // What is nested wrongly may come to something else when it is parsed again.
+        // Wrong nesting may change when it is parsed again.
         for _round in 0..ROUNDS {
             check(&html)?;
             let clean = self.0.clean(&html).to_string();
@@ -75,7 +75,7 @@ impl HtmlRules {
             }
             html = Cow::Owned(clean);
         }
-        Err(effort::CONFUSED)
+        Err(parse_cost::CONFUSED)
     }
 }
 
@@ -84,7 +84,7 @@ fn check(html: &str) -> Result<(), &'static str> {
     if attributes::most(html) > attributes::MOST {
         return Err("must not have more than 64 attributes in a tag");
     }
-    effort::of(html).map(|_effort| ())
+    parse_cost::of(html).map(|_cost| ())
 }
 
 #[cfg(test)]

@@ -25,9 +25,9 @@ pub(crate) const fn pasted(name: &'static str, doc: &'static str) -> Field {
     Field::new(name, Kind::Text(MOST_PASTED), doc).required()
 }
 
-/// Most characters of one text.
+/// The maximum number of characters of one text.
 const MOST_CHARACTERS: usize = 4_000;
-/// Most texts of one list.
+/// The maximum number of texts of one list.
 const MOST_TEXTS: usize = 200;
 
 /// The text `name`: that of the body or, without one, that of the query. White space around it is left out, and

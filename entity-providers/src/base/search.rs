@@ -3,9 +3,9 @@
 use entity_core::search::Filter;
 use entity_core::{Context, Entity, Error, List, Result, Search, Window, gate};
 
-/// Most words that a list looks for.
+/// The maximum number of words that a list looks for.
 const MOST_WORDS: usize = 5;
-/// Most characters of a text to look for.
+/// The maximum number of characters of a text to look for.
 const MOST_CHARACTERS: usize = 200;
 
 /// Returns all entities that the caller sees and that pass `filter`, page by page in the order of the type's lists.

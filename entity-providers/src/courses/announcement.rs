@@ -5,7 +5,7 @@ mod tests;
 pub(crate) mod view;
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Migration, Sight};
+use entity_core::db::{self, Migration, RowPolicy};
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{
@@ -19,18 +19,21 @@ pub const MOTD_SITE: &str = "!site";
 
 /// A draft is for its author and for those who read drafts. What is not yet released, or is retracted, is for those who
 /// may revise it. What is for groups is for their members and for those who see all groups.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Any(&[
-        Sight::Not(&Sight::Is("draft")),
-        Sight::Own,
-        Sight::Holds("annc.read.drafts"),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Any(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Own,
+        RowPolicy::Holds("annc.read.drafts"),
     ]),
-    Sight::Any(&[
-        Sight::All(&[Sight::Since("releaseDate"), Sight::Until("retractDate")]),
-        Sight::Holds("annc.revise.any"),
-        Sight::All(&[Sight::Own, Sight::Holds("annc.revise.own")]),
+    RowPolicy::Any(&[
+        RowPolicy::All(&[
+            RowPolicy::Since("releaseDate"),
+            RowPolicy::Until("retractDate"),
+        ]),
+        RowPolicy::Holds("annc.revise.any"),
+        RowPolicy::All(&[RowPolicy::Own, RowPolicy::Holds("annc.revise.own")]),
     ]),
-    Sight::Any(&[Sight::Addressed, Sight::Holds("annc.all.groups")]),
+    RowPolicy::Any(&[RowPolicy::Addressed, RowPolicy::Holds("annc.all.groups")]),
 ]);
 
 /// News for the members of a site.

@@ -1,4 +1,4 @@
-//! `/direct/assignment`: work that the members of a site hand in, and what is handed in.
+//! `/direct/assignment`: work for the members of a site, and their submissions.
 
 mod actions;
 mod feed;
@@ -15,7 +15,7 @@ mod tests;
 pub(crate) mod view;
 
 use entity_core::blob::{Receive, Room, Target};
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::file::Files;
 use entity_core::wire::Moment;
 use entity_core::{
@@ -47,29 +47,29 @@ const ACCESS: Access = Access {
 
 /// A draft is for its author and for those who revise. What is not open yet is for those who revise or grade. What is
 /// for groups is for their members and for those who see all groups.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Any(&[
-        Sight::Not(&Sight::Is("draft")),
-        Sight::Own,
-        Sight::Holds("asn.revise"),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Any(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Own,
+        RowPolicy::Holds("asn.revise"),
     ]),
-    Sight::Any(&[
-        Sight::Since("openTime"),
-        Sight::Holds("asn.revise"),
-        Sight::Holds(GRADE),
+    RowPolicy::Any(&[
+        RowPolicy::Since("openTime"),
+        RowPolicy::Holds("asn.revise"),
+        RowPolicy::Holds(GRADE),
     ]),
-    Sight::Any(&[Sight::Addressed, Sight::Holds("asn.all.groups")]),
+    RowPolicy::Any(&[RowPolicy::Addressed, RowPolicy::Holds("asn.all.groups")]),
 ]);
 
 /// The people who make or grade assignments.
-const STAFF: Sight = Sight::Any(&[Sight::Holds("asn.revise"), Sight::Holds(GRADE)]);
+const STAFF: RowPolicy = RowPolicy::Any(&[RowPolicy::Holds("asn.revise"), RowPolicy::Holds(GRADE)]);
 
 /// The model answer is also for everybody once the assignment is closed, if it says so.
-const MODEL_ANSWER: Sight = Sight::Any(&[
+const MODEL_ANSWER: RowPolicy = RowPolicy::Any(&[
     STAFF,
-    Sight::All(&[
-        Sight::Is("showModelAnswer"),
-        Sight::Not(&Sight::Until("closeTime")),
+    RowPolicy::All(&[
+        RowPolicy::Is("showModelAnswer"),
+        RowPolicy::Not(&RowPolicy::Until("closeTime")),
     ]),
 ]);
 
@@ -171,7 +171,7 @@ pub struct Assignment {
     #[entity(groups = "assignment_group", label = "For the groups")]
     #[entity(hint = "Those who see it. Without any, everybody in the site sees it.")]
     pub groups: Vec<String>,
-    /// How it is graded.
+    /// The kind of its grade.
     #[entity(
         optional,
         max = 40,
@@ -205,7 +205,7 @@ pub struct Assignment {
     )]
     #[entity(label = "Handed in as", fact)]
     pub submission_type: String,
-    /// How often work may be handed in again: 0 for never, -1 for as often as one likes.
+    /// The number of times work may be handed in again: 0 for never, -1 for as often as one likes.
     #[entity(
         optional,
         default = "0",

@@ -14,14 +14,14 @@ pub(crate) mod view;
 mod write;
 
 use chrono::TimeDelta;
-use entity_core::db::{Migration, Sight, Telling};
+use entity_core::db::{Migration, RowPolicy, Telling};
 use entity_core::file::Files;
+use entity_core::primitives::typed;
 use entity_core::recurrence::{self, FIRST_DAY, LAST_DAY, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
-use entity_core::words::typed;
 use entity_core::{
-    Action, Actions, Arguments, Content, Context, DateTimeUtc, Entity, Error, ErrorKind,
-    EventEntry, FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb,
+    Action, ActionResult, Actions, Arguments, Content, Context, DateTimeUtc, Entity, Error,
+    ErrorKind, EventEntry, FeedEntry, Need, Occurrence, Reference, Result, Search, Verb,
     encode_segment, gate, standard,
 };
 use serde::Serialize;
@@ -40,9 +40,12 @@ const YEARS: std::ops::RangeInclusive<i32> = 1900..=2200;
 
 /// Events for groups are for their members, and for those who see all groups. A deadline would tell of what it belongs
 /// to: it is for those who see that.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Any(&[Sight::Addressed, Sight::Holds("calendar.all.groups")]),
-    Sight::Follows(Telling::Entity, "cause"),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Any(&[
+        RowPolicy::Addressed,
+        RowPolicy::Holds("calendar.all.groups"),
+    ]),
+    RowPolicy::Follows(Telling::Entity, "cause"),
 ]);
 
 /// An event of a site.
@@ -135,7 +138,7 @@ pub struct CalendarEvent {
     #[entity(optional, default = "UTC", max = 64, zone)]
     #[entity(hint = "The clock by which it takes place, such as Europe/Berlin.")]
     pub time_zone: String,
-    /// How it recurs: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
+    /// The recurrence rule: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
     #[entity(max = 300, recurrence, label = "Repeats")]
     pub recurrence_rule: Option<String>,
     /// Where it takes place.
@@ -420,13 +423,13 @@ impl Actions for CalendarEvent {
     }
 }
 
-async fn of_caller(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {
+async fn of_caller(cx: &Context, arguments: Arguments) -> Result<ActionResult<CalendarEvent>> {
     let mut search = arguments.search()?.clone();
     search.narrow_to_sites::<CalendarEvent>(cx.authorizer().own_sites(cx).await?)?;
     chosen(cx, &arguments, search).await
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<ActionResult<CalendarEvent>> {
     let site = arguments.argument("siteId")?;
     let mut search = arguments.search()?.clone();
     if gate::holds(cx, READ, site).await? {
@@ -436,7 +439,7 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarE
     // Existing clients ask for the calendar of every site that they know, and expect an empty one. It is as empty where
     // there is no such site, so that nobody learns which there are.
     days(&arguments)?;
-    Ok(Outcome::empty(search))
+    Ok(ActionResult::empty(search))
 }
 
 /// Returns the occurrences within the days that the query names or, without any, the events as they are stored.
@@ -444,9 +447,9 @@ async fn chosen(
     cx: &Context,
     arguments: &Arguments,
     search: Search,
-) -> Result<Outcome<CalendarEvent>> {
+) -> Result<ActionResult<CalendarEvent>> {
     let Some(range) = days(arguments)? else {
-        return Ok(Outcome::List(search));
+        return Ok(ActionResult::List(search));
     };
     for name in ["_order", "_cursor"] {
         if arguments.parameter(name).is_some() {
@@ -455,7 +458,7 @@ async fn chosen(
         }
     }
     let page = range::list(cx, search.clone(), range).await?;
-    Ok(Outcome::Part {
+    Ok(ActionResult::Part {
         page,
         search,
         total: None,

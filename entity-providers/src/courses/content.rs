@@ -6,6 +6,7 @@ mod copy;
 mod node;
 pub mod open;
 pub(crate) mod path;
+mod place;
 mod quota;
 mod tree;
 mod upload;
@@ -14,9 +15,9 @@ mod zip;
 use std::collections::HashMap;
 
 use entity_core::blob::Blob;
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
+use entity_core::primitives::is_web_address;
 use entity_core::wire::Millis;
-use entity_core::words::is_web_address;
 use entity_core::{
     Access, Context, DateTimeUtc, Delete, Entity, Error, FieldError, Need, Result, Scope, standard,
 };
@@ -51,9 +52,9 @@ const IS_OPEN: &str = "NOT this.is_shut AND this.opens_at <= {now} AND {now} < t
 
 /// Items that are closed, or in a closed folder, are for those who see hidden files. A file that is attached to another
 /// entity is no part of the tree.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Sql("this.depth >= 0"),
-    Sight::Any(&[Sight::Sql(IS_OPEN), Sight::Holds(HIDDEN)]),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Sql("this.depth >= 0"),
+    RowPolicy::Any(&[RowPolicy::Sql(IS_OPEN), RowPolicy::Holds(HIDDEN)]),
 ]);
 
 /// A file, a folder or a link of a site.

@@ -1,4 +1,4 @@
-//! `/direct/gradebook`: the grades of a site, as existing clients read them; and the types of what they are made of.
+//! `/direct/gradebook`: the grades of a site, as existing clients read them, and the types that they consist of.
 //!
 //! Items, categories and scores are entities of their own. Course grades are computed from them.
 
@@ -23,11 +23,11 @@ mod stored;
 mod tests;
 pub(crate) mod view;
 
-use entity_core::action::Rest;
+use entity_core::action::Paging;
 use entity_core::schema::Pivot;
 use entity_core::wire::Decimal;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read,
+    Access, Action, ActionResult, Actions, Answers, Arguments, Context, Entity, Error, Need, Read,
     Result, Verb, Window, shape,
 };
 use schemars::JsonSchema;
@@ -205,11 +205,11 @@ async fn whole(cx: &Context, site: &Site, item: Option<&str>, window: Window) ->
     Ok(gradebook)
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<ActionResult<Gradebook>> {
     part(cx, &arguments, None).await
 }
 
-async fn of_item(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+async fn of_item(cx: &Context, arguments: Arguments) -> Result<ActionResult<Gradebook>> {
     part(cx, &arguments, Some(arguments.argument("itemName")?)).await
 }
 
@@ -217,7 +217,7 @@ async fn part(
     cx: &Context,
     arguments: &Arguments,
     item: Option<&str>,
-) -> Result<Outcome<Gradebook>> {
+) -> Result<ActionResult<Gradebook>> {
     let window = Window::parse(&arguments.query, MOST_ROWS)?;
     let site = find(cx, arguments.argument("siteId")?).await?;
     let site = site.ok_or_else(|| Error::bad_request("this site has no gradebook"))?;
@@ -240,7 +240,7 @@ async fn part(
         (0, None) => rows,
         _ => grades::count(cx, &site, item).await?,
     };
-    Ok(Outcome::Entity(gradebook).part_of(Rest {
+    Ok(ActionResult::Entity(gradebook).part_of(Paging {
         window,
         next,
         total: Some(total),
@@ -257,28 +257,28 @@ struct CourseGrades {
     students: Vec<GradedStudent>,
 }
 
-async fn course_grades(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+async fn course_grades(cx: &Context, arguments: Arguments) -> Result<ActionResult<Gradebook>> {
     let window = Window::parse(&arguments.query, MOST_STUDENTS)?;
     let site = arguments.argument("siteId")?;
     let audience = Audience::demand(cx, site).await?;
     let page = result::course_grades(cx, site, audience, window).await?;
     let total = result::count_students(cx, site, audience).await?;
     let next = page.next_start(window);
-    let outcome = Outcome::value(CourseGrades {
+    let outcome = ActionResult::value(CourseGrades {
         site_id: site.to_owned(),
         students: page.items,
     });
-    Ok(outcome.part_of(Rest {
+    Ok(outcome.part_of(Paging {
         window,
         next,
         total: Some(total),
     }))
 }
 
-async fn mine(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+async fn mine(cx: &Context, arguments: Arguments) -> Result<ActionResult<Gradebook>> {
     let window = Window::parse(&arguments.query, entity_core::search::MAX_LIMIT)?;
     let seen = Audience::of_own_sites(cx).await?;
     let sites = grades::sites(cx, seen, window).await?;
     let page = grades::gradebooks(cx, sites).await?;
-    Ok(Outcome::Collection { page, window })
+    Ok(ActionResult::Collection { page, window })
 }

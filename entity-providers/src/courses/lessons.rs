@@ -12,7 +12,7 @@ mod view;
 
 use std::collections::BTreeSet;
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, Version, standard};
 use serde::Serialize;
@@ -31,9 +31,12 @@ const WRITE: &str = "lessonbuilder.upd";
 const ACCESS: Access = Access::new(Need::Site(READ), Need::Site(WRITE));
 
 /// A page that is hidden or not yet released, or that is below such a page, is for those who write lessons.
-const SIGHT: Sight = Sight::Any(&[
-    Sight::Holds(WRITE),
-    Sight::All(&[Sight::Not(&Sight::Is("closed")), Sight::Since("opens")]),
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(WRITE),
+    RowPolicy::All(&[
+        RowPolicy::Not(&RowPolicy::Is("closed")),
+        RowPolicy::Since("opens"),
+    ]),
 ]);
 
 /// A page of the lessons of a site.

@@ -11,7 +11,7 @@ mod rules;
 mod tally;
 mod vote;
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Entity, Error, ErrorKind, Need, Read, Result, standard};
 use serde::Serialize;
@@ -39,7 +39,11 @@ const ACCESS: Access = Access {
 };
 
 /// Before `voteOpen`, a poll is for those who may change it, and for whoever made it.
-const SIGHT: Sight = Sight::Any(&[Sight::Holds(EDIT_ANY), Sight::Own, Sight::Since("voteOpen")]);
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(EDIT_ANY),
+    RowPolicy::Own,
+    RowPolicy::Since("voteOpen"),
+]);
 
 /// The maximum number of options of a poll.
 const MOST_OPTIONS: i64 = 50;

@@ -14,7 +14,7 @@ mod scoring;
 mod tests;
 mod times;
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
     Access, Audience, Context, Delete, Entity, Error, Fields, Need, Notice, Result, Search, Update,
@@ -28,13 +28,13 @@ pub use self::attempt::QuizAttempt;
 pub use self::extension::QuizExtension;
 pub use self::question::QuizQuestion;
 
-/// Whoever holds it sees drafts, and writes quizzes, questions and extensions.
+/// The function to see drafts, and to write quizzes, questions and extensions.
 const EDIT: &str = "assessment.editAssessment.any";
-/// Whoever holds it sees questions with their answers, and the attempts of those students whom they grade.
+/// The function to see questions with their answers, and the attempts of the students whom one grades.
 const GRADE: &str = "assessment.gradeAssessment.any";
-/// Whoever holds it publishes quizzes.
+/// The function to publish quizzes.
 const PUBLISH: &str = "assessment.publishAssessment.any";
-/// Whoever holds it takes quizzes.
+/// The function to take quizzes.
 const TAKE: &str = "assessment.takeAssessment";
 
 const ACCESS: Access = Access {
@@ -46,25 +46,31 @@ const ACCESS: Access = Access {
 
 /// A draft is for those who write quizzes. Those who take them see what has begun and was not retracted, or what is
 /// still open for them alone.
-const SIGHT: Sight = Sight::Any(&[
-    Sight::Holds(EDIT),
-    Sight::All(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(GRADE)]),
-    Sight::All(&[
-        Sight::Not(&Sight::Is("draft")),
-        Sight::Holds(TAKE),
-        Sight::Since("startDate"),
-        Sight::Any(&[Sight::Until("retractDate"), Sight::Sql(times::IS_EXTENDED)]),
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(EDIT),
+    RowPolicy::All(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Holds(GRADE),
+    ]),
+    RowPolicy::All(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Holds(TAKE),
+        RowPolicy::Since("startDate"),
+        RowPolicy::Any(&[
+            RowPolicy::Until("retractDate"),
+            RowPolicy::Sql(times::IS_EXTENDED),
+        ]),
     ]),
 ]);
 
-/// What somebody has reached stays when the quiz is retracted.
-const SEES_RESULTS: Sight = Sight::Any(&[
-    Sight::Holds(EDIT),
-    Sight::All(&[
-        Sight::Not(&Sight::Is("draft")),
-        Sight::Any(&[
-            Sight::Holds(GRADE),
-            Sight::All(&[Sight::Holds(TAKE), Sight::Since("startDate")]),
+/// The row policy of results, which stay when the quiz is retracted.
+const SEES_RESULTS: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(EDIT),
+    RowPolicy::All(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Any(&[
+            RowPolicy::Holds(GRADE),
+            RowPolicy::All(&[RowPolicy::Holds(TAKE), RowPolicy::Since("startDate")]),
         ]),
     ]),
 ]);

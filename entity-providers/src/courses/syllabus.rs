@@ -1,10 +1,10 @@
-//! `/direct/syllabus`: what a site tells about its course, item by item.
+//! `/direct/syllabus`: the syllabus of a course, item by item.
 
 mod bulk;
 pub mod redirect;
 mod whole;
 
-use entity_core::db::Sight;
+use entity_core::db::RowPolicy;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{Access, Action, Actions, Context, Entity, Error, Need, Result, Verb, standard};
@@ -13,12 +13,15 @@ use serde::Serialize;
 
 use crate::base::place;
 
-/// Whoever holds it writes the items and sees drafts.
+/// The function to write the items and to see drafts.
 const WRITES: &str = "syllabus.add.item";
 /// Everybody in the site reads; whoever writes the syllabus writes all of it.
 const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site(WRITES));
 /// A draft is for those who write the syllabus.
-const SIGHT: Sight = Sight::Any(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(WRITES)]);
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Not(&RowPolicy::Is("draft")),
+    RowPolicy::Holds(WRITES),
+]);
 
 /// An item of the syllabus of a site, such as a week or a rule.
 #[standard(version, facts)]

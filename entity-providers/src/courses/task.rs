@@ -1,4 +1,4 @@
-//! `/direct/task`: what a user has to do: noted by the user, or handed out by somebody who teaches.
+//! `/direct/task`: the tasks of a user: noted by the user, or handed out by somebody who teaches.
 //!
 //! Each user has a row of their own, so that each does, and forgets, a task for themselves.
 
@@ -6,7 +6,7 @@ mod cause;
 mod hand_out;
 mod view;
 
-use entity_core::db::{self, Migration, Sight, Telling};
+use entity_core::db::{self, Migration, RowPolicy, Telling};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Entity, Error, Need, Result, gate, standard};
 use serde::Serialize;
@@ -17,9 +17,9 @@ pub use self::cause::{Duty, complete_cause, follow_cause, forget_cause};
 const ACCESS: Access = Access::new(Need::Session, Need::Session);
 
 /// A task is for whoever has to do it, and as hidden as the entity that it follows.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Sql("this.user_id = {caller}"),
-    Sight::Follows(Telling::Entity, "cause"),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Sql("this.user_id = {caller}"),
+    RowPolicy::Follows(Telling::Entity, "cause"),
 ]);
 
 /// The number of the lowest priority and that of the highest.
@@ -57,7 +57,7 @@ pub struct Task {
     /// The title of the site.
     #[entity(sql = "coalesce(s.title, '')", category, fact)]
     pub site_title: String,
-    /// What is to be done.
+    /// The description of the task.
     #[entity(title, search, max = 255, label = "What is to be done")]
     pub description: String,
     /// The notes of whoever has to do it.
@@ -81,7 +81,7 @@ pub struct Task {
     /// `user`, `site` or `group`: to whom it was handed out.
     #[entity(read_only, for_programs)]
     pub assignation_type: String,
-    /// What it was handed out to, for people: `#USER#`, `#SITE#`, or `#GROUP#` and the titles of groups.
+    /// The assignees, for people: `#USER#`, `#SITE#`, or `#GROUP#` and the titles of groups.
     #[entity(read_only, for_programs)]
     pub task_assigned_to: String,
     /// The internal id of whoever handed it out.

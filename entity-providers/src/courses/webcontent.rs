@@ -2,7 +2,7 @@
 //!
 //! The service keeps addresses. It never fetches what is there.
 
-use entity_core::words::is_web_address;
+use entity_core::primitives::is_web_address;
 use entity_core::{
     Access, Action, Actions, Arguments, Context, Entity, Error, Need, Provider as _, Result,
     Search, standard,

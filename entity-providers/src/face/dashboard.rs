@@ -1,4 +1,4 @@
-//! `/api/users/{userId}/dashboard`: what comes next for a user and what is new, of all sites in one answer.
+//! `/api/users/{userId}/dashboard`: the next events and the news for a user, of all sites in one answer.
 
 #[cfg(test)]
 mod tests;

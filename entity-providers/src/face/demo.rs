@@ -1,6 +1,6 @@
 //! A small university for an empty database: people, courses, a project and news, all of it recent.
 //!
-//! What is in the sites are [requests](Demo) in `demo/*.json`, which types name where they are registered.
+//! The content of the sites is made by [requests](Demo) in `demo/*.json`, which types name where they are registered.
 
 mod people;
 pub mod scale;
@@ -21,7 +21,7 @@ use sea_orm::{
 };
 
 use crate::courses::announcement::MOTD_SITE;
-use crate::people::authorizer::ADMIN_SITE;
+use crate::people::site::id::ADMIN_SITE;
 use crate::people::site::{Site, site};
 use crate::people::user::known;
 use crate::people::user::user;

@@ -21,7 +21,7 @@ use crate::storage::db::site_parts::{pages_of, tools_of};
 const MOST_NEWS: u64 = 10;
 /// The number of events on the start page.
 const MOST_EVENTS: u64 = 10;
-/// How far the start page looks ahead.
+/// The time for which the start page looks ahead.
 const AHEAD: TimeDelta = TimeDelta::days(14);
 
 /// The start page of a user.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use entity_core::search::select;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Entity, List, Need, Outcome, Page, Read, Result,
-    Search, Verb, shape,
+    Action, ActionResult, Actions, Answers, Arguments, Context, Entity, List, Need, Page, Read,
+    Result, Search, Verb, shape,
 };
 use serde::Serialize;
 
@@ -102,17 +102,17 @@ impl Actions for ServerConfig {
     }
 }
 
-async fn values(cx: &Context, _arguments: Arguments) -> Result<Outcome<ServerConfig>> {
+async fn values(cx: &Context, _arguments: Arguments) -> Result<ActionResult<ServerConfig>> {
     let values = settings(cx)?.into_iter().map(|it| (it.name, it.value));
-    Ok(Outcome::value(values.collect::<BTreeMap<_, _>>()))
+    Ok(ActionResult::value(values.collect::<BTreeMap<_, _>>()))
 }
 
-async fn names(cx: &Context, _arguments: Arguments) -> Result<Outcome<ServerConfig>> {
+async fn names(cx: &Context, _arguments: Arguments) -> Result<ActionResult<ServerConfig>> {
     let names = settings(cx)?.into_iter().map(|it| it.name);
-    Ok(Outcome::value(names.collect::<Vec<_>>()))
+    Ok(ActionResult::value(names.collect::<Vec<_>>()))
 }
 
-async fn servers(cx: &Context, _arguments: Arguments) -> Result<Outcome<ServerConfig>> {
+async fn servers(cx: &Context, _arguments: Arguments) -> Result<ActionResult<ServerConfig>> {
     let facts = cx.service::<ServerFacts>()?;
-    Ok(Outcome::value([facts.server_id.clone()]))
+    Ok(ActionResult::value([facts.server_id.clone()]))
 }

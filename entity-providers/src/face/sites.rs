@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::search::Grammar;
 use entity_core::{Context, ErrorKind, Page, Result, Scope, Search, View, Window, db, gate};
 use schemars::JsonSchema;
@@ -115,14 +115,14 @@ const OF_USER: Endpoint = Endpoint::get("/api/users/{userId}/sites", "listSitesO
         "whether to answer only those that the user keeps at hand",
     )
     .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
-    .answers::<Part<SitesOfUser>>(&of_user);
+    .answers::<Paged<SitesOfUser>>(&of_user);
 entity_core::register_endpoint!(OF_USER);
 
 /// The parameter that leaves out the others.
 const PINNED: &str = "pinned";
 
 /// The sites of the user that the caller may see.
-async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
+async fn of_user(cx: &Context, call: Call) -> Result<Paged<SitesOfUser>> {
     let (only_pinned, window) = (call.flag(PINNED)?, call.window()?);
     let user = match call.variable("userId")? {
         name if is_caller(cx, name) => cx.user_id()?.to_owned(),
@@ -148,7 +148,7 @@ async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
             term,
         }
     });
-    Part::of(cx, page, window, |told| {
+    Paged::of(cx, page, window, |told| {
         let (mut terms, mut sites) = (titles, Vec::new());
         for Told { entry, term } in told {
             sites.push(entry);

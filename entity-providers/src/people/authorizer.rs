@@ -10,11 +10,11 @@
 
 mod epoch;
 mod grants;
-mod kept;
+mod loading_cache;
 mod maintained;
 mod roles;
 mod sites;
-mod standing;
+mod subject;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -27,19 +27,17 @@ use entity_core::{Context, Decision, Result, Scope};
 
 use epoch::Epoch;
 use grants::Grants;
-use kept::Kept;
+use loading_cache::LoadingCache;
 
-use crate::people::membership::active_members;
+use crate::people::membership::named::active_members;
+use crate::people::site::id::ADMIN_SITE;
 
 pub(crate) use grants::{OF_SITE, realm_of, stem};
 pub(crate) use maintained::keep_maintained;
 pub use sites::SiteFacts;
-pub use standing::{Member, Standing};
+pub use subject::{Member, Subject};
 
-/// The site whose members with `site.upd` are super users.
-pub const ADMIN_SITE: &str = "!admin";
-
-/// Most users, and most sites, that are kept in memory.
+/// The maximum number of users, and of sites, that are kept in memory.
 const KEPT_USERS: usize = 20_000;
 const KEPT_SITES: usize = 20_000;
 /// There is one: the rest is room that the cache needs to work.
@@ -49,18 +47,18 @@ const KEPT_GRANTS: usize = 16;
 #[derive(Debug)]
 pub struct RoleAuthorizer {
     epoch: Epoch,
-    grants: Kept<Grants>,
-    sites: Kept<Option<SiteFacts>>,
-    standings: Kept<Standing>,
+    grants: LoadingCache<Grants>,
+    sites: LoadingCache<Option<SiteFacts>>,
+    subjects: LoadingCache<Subject>,
 }
 
 impl Default for RoleAuthorizer {
     fn default() -> Self {
         Self {
             epoch: Epoch::default(),
-            grants: Kept::new(KEPT_GRANTS),
-            sites: Kept::new(KEPT_SITES),
-            standings: Kept::new(KEPT_USERS),
+            grants: LoadingCache::new(KEPT_GRANTS),
+            sites: LoadingCache::new(KEPT_SITES),
+            subjects: LoadingCache::new(KEPT_USERS),
         }
     }
 }
@@ -99,22 +97,22 @@ impl RoleAuthorizer {
     pub fn forget(&self) {
         self.grants.forget();
         self.sites.forget();
-        self.standings.forget();
+        self.subjects.forget();
     }
 
     /// Returns the facts of the user `id`. An unknown user is one who belongs nowhere.
-    pub async fn standing(&self, cx: &Context, id: &str) -> Result<Arc<Standing>> {
+    pub async fn subject(&self, cx: &Context, id: &str) -> Result<Arc<Subject>> {
         let uses_kept = self.uses_kept(cx).await?;
-        if let Some(standing) = uses_kept.then(|| self.standings.get(id)).flatten() {
-            return Ok(standing);
+        if let Some(subject) = uses_kept.then(|| self.subjects.get(id)).flatten() {
+            return Ok(subject);
         }
         let load = Box::pin(async {
             let admin = self.site(cx, ADMIN_SITE).await?;
-            Ok(Arc::new(standing::load(cx, id, (*admin).as_ref()).await?))
+            Ok(Arc::new(subject::load(cx, id, (*admin).as_ref()).await?))
         });
         match uses_kept {
-            true => self.standings.load(id, load).await,
-            false => cx.db()?.recent(id, load).await,
+            true => self.subjects.load(id, load).await,
+            false => cx.db()?.cached(id, load).await,
         }
     }
 
@@ -130,7 +128,7 @@ impl RoleAuthorizer {
         });
         match uses_kept {
             true => self.sites.load(id, load).await,
-            false => cx.db()?.recent(id, load).await,
+            false => cx.db()?.cached(id, load).await,
         }
     }
 
@@ -142,7 +140,7 @@ impl RoleAuthorizer {
 
     /// The groups that the user `id` is in, of all sites.
     pub async fn groups_of(&self, cx: &Context, id: &str) -> Result<HashSet<String>> {
-        Ok(self.standing(cx, id).await?.groups.clone())
+        Ok(self.subject(cx, id).await?.groups.clone())
     }
 
     /// The roles of the site `id`, each with the functions that it holds; none if there is no such site.
@@ -172,21 +170,21 @@ impl RoleAuthorizer {
         let Some(facts) = &*facts else {
             return Ok(BTreeSet::new());
         };
-        let standing = match user {
-            Some(user) => Some(self.standing(cx, user).await?),
+        let subject = match user {
+            Some(user) => Some(self.subject(cx, user).await?),
             None => None,
         };
-        if standing.as_ref().is_some_and(|it| it.is_superuser) {
+        if subject.as_ref().is_some_and(|it| it.is_superuser) {
             return Ok(facts.roles.sorted().into_values().flatten().collect());
         }
         let grants = self.grants(cx).await?;
-        let functions = rights(standing.as_deref(), facts, &grants);
+        let functions = rights(subject.as_deref(), facts, &grants);
         Ok(functions.into_iter().flatten().cloned().collect())
     }
 
-    async fn standing_of_caller(&self, cx: &Context) -> Result<Option<Arc<Standing>>> {
+    async fn subject_of_caller(&self, cx: &Context) -> Result<Option<Arc<Subject>>> {
         match cx.caller().user_id() {
-            Some(id) => Ok(Some(self.standing(cx, id).await?)),
+            Some(id) => Ok(Some(self.subject(cx, id).await?)),
             None => Ok(None),
         }
     }
@@ -248,14 +246,14 @@ impl RoleAuthorizer {
 
 /// The functions that somebody holds in a site.
 fn rights<'a>(
-    standing: Option<&Standing>,
+    subject: Option<&Subject>,
     site: &'a SiteFacts,
     grants: &'a Grants,
 ) -> Option<&'a HashSet<String>> {
-    if standing.is_some_and(|it| it.is_disabled) {
+    if subject.is_some_and(|it| it.is_disabled) {
         return None;
     }
-    match standing.and_then(|it| it.members.get(&site.id)) {
+    match subject.and_then(|it| it.members.get(&site.id)) {
         Some(member) if member.is_active => site
             .roles
             .of(&member.role)
@@ -278,54 +276,54 @@ impl Authorizer for RoleAuthorizer {
         let Some(facts) = &*facts else {
             return Ok(Decision::UnknownSite);
         };
-        let standing = self.standing_of_caller(cx).await?;
-        if standing.as_ref().is_some_and(|it| it.is_superuser) {
+        let subject = self.subject_of_caller(cx).await?;
+        if subject.as_ref().is_some_and(|it| it.is_superuser) {
             return Ok(Decision::Granted);
         }
         let grants = self.grants(cx).await?;
-        match is_held(rights(standing.as_deref(), facts, &grants), facts, function) {
+        match is_held(rights(subject.as_deref(), facts, &grants), facts, function) {
             true => Ok(Decision::Granted),
             false => Ok(Decision::Denied),
         }
     }
 
     async fn holds(&self, cx: &Context, function: &str) -> Result<bool> {
-        let Some(standing) = self.standing_of_caller(cx).await? else {
+        let Some(subject) = self.subject_of_caller(cx).await? else {
             return Ok(false);
         };
-        if standing.is_superuser {
+        if subject.is_superuser {
             return Ok(true);
         }
-        let is_usable = standing.is_known && !standing.is_disabled;
+        let is_usable = subject.is_known && !subject.is_disabled;
         if !is_usable {
             return Ok(false);
         }
         let grants = self.grants(cx).await?;
-        Ok(grants.of_accounts(&standing.account_type, function))
+        Ok(grants.of_accounts(&subject.account_type, function))
     }
 
     async fn is_superuser(&self, cx: &Context) -> Result<bool> {
-        let standing = self.standing_of_caller(cx).await?;
-        Ok(standing.is_some_and(|it| it.is_superuser))
+        let subject = self.subject_of_caller(cx).await?;
+        Ok(subject.is_some_and(|it| it.is_superuser))
     }
 
     /// Sites that the caller does not belong to are not in it, even those that anybody may look at: they
     /// are found by naming them.
     async fn scope(&self, cx: &Context, function: &str) -> Result<Scope> {
-        let Some(standing) = self.standing_of_caller(cx).await? else {
+        let Some(subject) = self.subject_of_caller(cx).await? else {
             return Ok(Scope::Sites(Vec::new()));
         };
-        if standing.is_superuser {
+        if subject.is_superuser {
             return Ok(Scope::Everything);
         }
         let grants = self.grants(cx).await?;
-        let ids: Vec<&str> = standing.members.keys().map(String::as_str).collect();
+        let ids: Vec<&str> = subject.members.keys().map(String::as_str).collect();
         let sites = self.sites(cx, &ids).await?;
         // Most sites have the roles of a template, and most people one role in them: what these hold is asked once.
         let mut last: Option<(&HashSet<String>, bool)> = None;
         let mut held = Vec::new();
         for site in sites.iter().filter_map(|it| (**it).as_ref()) {
-            let Some(rights) = rights(Some(&standing), site, &grants) else {
+            let Some(rights) = rights(Some(&subject), site, &grants) else {
                 continue;
             };
             let is_held = match last {
@@ -361,8 +359,8 @@ impl Authorizer for RoleAuthorizer {
     }
 
     async fn own_sites(&self, cx: &Context) -> Result<Vec<String>> {
-        let standing = self.standing_of_caller(cx).await?;
-        let members = standing.iter().flat_map(|it| &it.members);
+        let subject = self.subject_of_caller(cx).await?;
+        let members = subject.iter().flat_map(|it| &it.members);
         let active = members.filter(|(_, member)| member.is_active);
         let mut sites: Vec<String> = active.map(|(site, _)| site.clone()).collect();
         sites.sort_unstable();

@@ -1,4 +1,4 @@
-//! Groups within a site: finding one, who may change who is in it, and changing that.
+//! Groups within a site: finding one, the permission to change its members, and changing them.
 //!
 //! Whoever is in a group is a member of its site, in the role that they have there: groups give nobody a right.
 
@@ -8,9 +8,9 @@ use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QuerySelec
 use crate::storage::db::site_parts::{SiteGroup, groups_of, site_group};
 use crate::storage::db::{group_member, membership};
 
-/// Whoever holds it changes the groups of a site and who is in them.
+/// The function to change the groups of a site and their members.
 pub(crate) const MANAGES_GROUPS: &str = "site.upd.grp.mbrshp";
-/// Whoever holds it manages the whole site.
+/// The function to manage the whole site.
 const MANAGES_SITE: &str = "site.upd";
 
 /// The group `id`.
@@ -124,7 +124,7 @@ pub(crate) async fn remove(cx: &Context, group: &SiteGroup, users: &[String]) ->
 }
 
 /// Tells that somebody changed `group`, or who is in it.
-pub(crate) fn tell(cx: &Context, group: &SiteGroup) {
+pub(crate) fn emit_event(cx: &Context, group: &SiteGroup) {
     let reference = reference(&group.site_id, &group.id);
     cx.emit(MANAGES_GROUPS, reference, Some(&group.site_id));
 }

@@ -1,4 +1,4 @@
-//! `/direct/invitation`: who is asked to become a member of which site.
+//! `/direct/invitation`: invitations to become a member of a site.
 //!
 //! Whoever may add members and may not enrol anybody outright invites them. Those who look after the members of the
 //! site see the invitation as it was typed, and never whether it names anybody; the person whom it names when they
@@ -12,7 +12,7 @@ mod write;
 
 use std::fmt;
 
-use entity_core::db::{self, Secret, Sight};
+use entity_core::db::{self, RowPolicy, Secret};
 use entity_core::{
     Access, Action, Actions, Answers, Audience, Context, Create, DateTimeUtc, Entity, Need, Notice,
     Result, Verb, Version, standard,
@@ -20,12 +20,12 @@ use entity_core::{
 use sea_orm::EntityTrait as _;
 use serde::{Deserialize, Serialize};
 
-use crate::people::membership::MANAGES_MEMBERS;
+use crate::people::membership::rules::MANAGES_MEMBERS;
 
 pub use write::{EXPIRY, sweep};
 pub(crate) use write::{Invited, end, invite};
 
-/// Most characters of the name of somebody who is invited.
+/// The maximum number of characters of the name of somebody who is invited.
 const MOST_INVITEE: usize = 254;
 
 const ACCESS: Access = Access {
@@ -35,9 +35,9 @@ const ACCESS: Access = Access {
     delete: Need::Site(MANAGES_MEMBERS),
 };
 
-const SIGHT: Sight = Sight::All(&[
-    Sight::Until("expires"),
-    Sight::Any(&[Sight::Holds(MANAGES_MEMBERS), Sight::Sql(IS_OWN)]),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Until("expires"),
+    RowPolicy::Any(&[RowPolicy::Holds(MANAGES_MEMBERS), RowPolicy::Sql(IS_OWN)]),
 ]);
 
 /// The condition that an invitation is to the caller: to the internal id, the external id or the verified e-mail address,

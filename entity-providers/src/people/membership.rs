@@ -1,4 +1,4 @@
-//! `/direct/membership`: who belongs to which site or group, and as what.
+//! `/direct/membership`: the members of sites and groups, with their roles.
 //!
 //! Users see what they themselves belong to; the members of a site are for those who hold its roster, and those
 //! of its groups also for those who change them. A member may choose not to be seen: then only those see the
@@ -10,46 +10,34 @@
 
 mod actions;
 mod enrol;
-mod join;
+pub(crate) mod join;
 mod location;
-mod named;
-mod of_group;
+pub(crate) mod named;
+pub(crate) mod of_group;
 mod pending;
 pub mod presence;
+mod provider;
 pub mod roster;
-mod rules;
+pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
 mod wanted;
 mod write;
 
-use entity_core::db::archive::Archived;
-use entity_core::db::{self, Counted, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::Millis;
-use entity_core::{
-    Access, Context, Entity, List, Need, Operation, Page, Permit, Provider, Read, Result, Scope,
-    Search, Version, gate, standard,
-};
+use entity_core::{Context, Entity, Result, Version, standard};
 use sea_orm::sea_query::ExprTrait as _;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use self::location::Location;
-use self::wanted::Wanted;
 use crate::people::group::{self, MANAGES_GROUPS};
 use crate::people::user::{FULL_NAME, SORT_NAME};
-
-pub(crate) use self::join::{admit, become_member, is_member};
-pub(crate) use self::named::{active_members, members_named};
-pub(crate) use self::of_group::put_into as put_into_group;
-pub(crate) use self::rules::{MANAGES_MEMBERS, may_make_as};
-pub(crate) use self::write::given_role;
 
 /// The provider of memberships.
 #[derive(Clone, Copy, Debug)]
 pub struct Memberships;
-
-entity_core::register!(Memberships);
 
 /// A user as a member of a site, or of a group in it.
 #[standard(facts)]
@@ -61,7 +49,7 @@ entity_core::register!(Memberships);
     join = "site s ON s.id = this.site_id"
 )]
 #[entity(version = Self::to_version, listed("memberRole", "userEmail", "siteId"))]
-#[entity(complete = Self::conceal, removal = Self::removal_of, layout = people)]
+#[entity(complete = Self::redact, removal = Self::removal_of, layout = people)]
 pub struct Membership {
     /// The user and the site, or the group: `user::site:site`, `user::group:group`.
     #[entity(id)]
@@ -142,23 +130,23 @@ const MEMBERS: &str = "SELECT m.user_id || '::site:' || m.site_id AS id, m.user_
 
 /// Everybody sees what they belong to themselves; others are for those who hold the roster, and those in a group also for
 /// those who put them there. Who does not want to be seen is for few of them.
-const SIGHT: Sight = Sight::Any(&[
-    Sight::Own,
-    Sight::All(&[
-        Sight::Any(&[
-            Sight::Holds(rules::ROSTER[0]),
-            Sight::Holds(rules::ROSTER[1]),
-            Sight::All(&[
-                Sight::Sql("this.group_id IS NOT NULL"),
-                Sight::Any(&[
-                    Sight::Holds(MANAGES_GROUPS),
-                    Sight::Holds(rules::MANAGES_SITE),
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Own,
+    RowPolicy::All(&[
+        RowPolicy::Any(&[
+            RowPolicy::Holds(rules::ROSTER[0]),
+            RowPolicy::Holds(rules::ROSTER[1]),
+            RowPolicy::All(&[
+                RowPolicy::Sql("this.group_id IS NOT NULL"),
+                RowPolicy::Any(&[
+                    RowPolicy::Holds(MANAGES_GROUPS),
+                    RowPolicy::Holds(rules::MANAGES_SITE),
                 ]),
             ]),
         ]),
-        Sight::Any(&[
-            Sight::Sql("NOT this.is_hidden"),
-            Sight::Holds(rules::SEES_HIDDEN),
+        RowPolicy::Any(&[
+            RowPolicy::Sql("NOT this.is_hidden"),
+            RowPolicy::Holds(rules::SEES_HIDDEN),
         ]),
     ]),
 ]);
@@ -172,7 +160,7 @@ impl Membership {
     }
 
     /// Takes out what the caller may not know of the members.
-    async fn conceal(cx: &Context, memberships: &mut [Self]) -> Result<()> {
+    async fn redact(cx: &Context, memberships: &mut [Self]) -> Result<()> {
         for membership in memberships {
             let known = rules::known(cx, membership).await?;
             if !known.eid {
@@ -222,103 +210,6 @@ impl Membership {
             &self.site_type,
             self.last_login_time.map(|it| it.0),
         ))
-    }
-}
-
-impl Provider for Memberships {
-    type Entity = Membership;
-
-    const PREFIX: &'static str = "membership";
-    const TOOL: &'static str = "sakai.siteinfo";
-    const PLURAL: Option<&'static str> = Some("People");
-    const SINGULAR: Option<&'static str> = Some("Person");
-
-    const ACCESS: Access = Access {
-        read: Need::Session,
-        // What it takes depends on whether it is one of a site or of a group: `permits` knows.
-        create: Need::Session,
-        update: Need::Site(rules::MANAGES_MEMBERS),
-        // Members of a joinable site may leave it: `permits` knows which it is.
-        delete: Need::Session,
-    };
-    const COUNTED: &'static [Counted] = &[
-        Counted::new("membership", &["role"]).within("site_id"),
-        Counted::new("group_member", &[]).within("site_id"),
-    ];
-    const ARCHIVED: &'static [Archived] = crate::people::site::archive::OF_MEMBERS;
-
-    async fn permits(cx: &Context, entity: &Membership, operation: Operation) -> Result<Permit> {
-        match operation {
-            Operation::Read if entity.invitation.is_some() => Ok(
-                match gate::holds(cx, MANAGES_MEMBERS, &entity.site_id).await? {
-                    true => Permit::Allowed,
-                    false => Permit::Hidden,
-                },
-            ),
-            Operation::Read => db::permits(cx, entity, operation).await,
-            Operation::Update if entity.invitation.is_some() => Ok(Permit::Forbidden),
-            Operation::Create | Operation::Update => rules::may_make(cx, entity).await,
-            Operation::Delete => rules::may_end(cx, entity).await,
-        }
-    }
-
-    async fn offers_creation(cx: &Context, site: Option<&str>) -> Result<bool> {
-        for function in [MANAGES_MEMBERS, MANAGES_GROUPS] {
-            let is_held = match site {
-                Some(site) => gate::holds(cx, function, site).await?,
-                None => cx.authorizer().scope(cx, function).await? != Scope::Sites(Vec::new()),
-            };
-            if is_held {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-}
-
-impl Read for Memberships {
-    async fn read(cx: &Context, id: &str) -> Result<Option<Membership>> {
-        let Some((user, location)) = Location::of_id(id) else {
-            return Ok(None);
-        };
-        match one(cx, user, location).await? {
-            Some(membership) => Ok(Some(membership)),
-            None => pending::find(cx, user, location).await,
-        }
-    }
-}
-
-impl List for Memberships {
-    const PARAMETERS: &'static [(&'static str, &'static str)] = &[
-        (
-            "locationReference",
-            "the members of this site or group: `/site/site`, `/group/group`",
-        ),
-        ("siteId", "the members of this site"),
-        ("groupId", "the members of this group"),
-        ("userId", "the memberships of this user"),
-        ("role", "only those who have this role"),
-        ("roleId", "the same"),
-        (
-            "includeSites",
-            "false: without the members of sites; true unless said",
-        ),
-        (
-            "includeGroups",
-            "true: with the members of groups; false unless said",
-        ),
-        ("includeMemberDetails", "true: they are always there"),
-    ];
-
-    const ORDER: &'static str = "userSortName,id";
-
-    async fn list(cx: &Context, search: &Search) -> Result<Page<Membership>> {
-        db::list(cx, &Wanted::of_search(cx, search).await?.search(search)).await
-    }
-
-    async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
-        let search = Wanted::of_search(cx, search).await?.search(search);
-        db::count::<Membership>(cx, &search).await.map(Some)
     }
 }
 

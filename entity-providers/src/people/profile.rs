@@ -1,4 +1,4 @@
-//! `/direct/profile`: what people tell of themselves.
+//! `/direct/profile`: the profiles of people.
 //!
 //! Each account has a profile. Its row is stored when somebody first writes it; until then the profile is blank. Everybody
 //! reads the name of a person; the rest is for those who share a site with the person and hold a function of the roster
@@ -25,7 +25,7 @@ const ACCESS: Access = Access::new(Need::Session, Need::Session);
 /// The address of the caller's own profile, and a second one.
 const OWN: [&str; 2] = ["me", "current"];
 
-/// What a person tells of themselves.
+/// The profile that a person fills in.
 #[standard(version)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
@@ -48,7 +48,7 @@ pub struct Profile {
     /// The pronouns, such as `she/her`.
     #[entity(max = 99)]
     pub pronouns: Option<String>,
-    /// How the name is pronounced, in letters.
+    /// The pronunciation of the name, in letters.
     #[entity(max = 255)]
     pub pronunciation: Option<String>,
     /// The address of the profile.
@@ -134,7 +134,7 @@ impl Profile {
             let account = accounts.iter().find(|it| it.id == id);
             let known = known.get(id).copied().unwrap_or_default();
             profile.fill(cx, account, known);
-            profile.conceal(known);
+            profile.redact(known);
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Profile {
     }
 
     /// Takes out everything but the name that is not in `known`.
-    fn conceal(&mut self, known: Known) {
+    fn redact(&mut self, known: Known) {
         if !known.email {
             self.email.clear();
         }

@@ -4,7 +4,7 @@
 //! once for each account, address and way as long as a session would last.
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Dated, Migration, Sight};
+use entity_core::db::{self, ExpiringTable, Migration, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, DateTimeUtc, Entity, Need, Result, standard};
 use sea_orm::sea_query::Expr;
@@ -17,9 +17,9 @@ const ACCESS: Access = Access::new(Need::Session, Need::Session);
 /// The function of those who see the logins of all accounts. No role has it.
 const READ_ANY: &str = "session.event.read.any";
 
-const SIGHT: Sight = Sight::Any(&[
-    Sight::Sql("this.user_id = {caller}"),
-    Sight::Holds(READ_ANY),
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Sql("this.user_id = {caller}"),
+    RowPolicy::Holds(READ_ANY),
 ]);
 
 /// A password that was sent to log in was right, and a session began.
@@ -35,7 +35,7 @@ pub const LOGOUT: &str = "logout";
 
 /// The time for which events are kept.
 const KEPT: TimeDelta = TimeDelta::days(180);
-const EVENTS: Dated = Dated {
+const EVENTS: ExpiringTable = ExpiringTable {
     table: "session_event",
     key: "event_id",
     column: "time",

@@ -5,25 +5,22 @@ pub mod activity;
 pub(crate) mod address;
 pub mod archive;
 mod groups;
-mod id;
+pub mod id;
 mod info;
 mod list;
 pub(crate) mod parts;
 mod permissions;
 mod pinned;
+mod provider;
 mod roles;
 mod write;
 
 use std::collections::BTreeMap;
 
-use entity_core::db::archive::Archived;
 use entity_core::db::{self, Counted};
 use entity_core::wire::{Millis, Moment};
-use entity_core::{
-    Access, Action, Actions, Content, Context, Create, Delete, Entity, FeedEntry, Fields, List,
-    Need, Operation, Page, Permit, Provider, Read, Result, Search, Update, Version, gate, standard,
-};
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
+use entity_core::{Content, Context, Entity, FeedEntry, Result, Version, standard};
+use sea_orm::{EntityTrait as _, QuerySelect as _};
 use serde::Serialize;
 
 use crate::base::fields::Properties;
@@ -38,8 +35,6 @@ pub use pinned::{OwnSites, PinnedSites, SiteName};
 /// The provider of sites.
 #[derive(Clone, Copy, Debug)]
 pub struct Sites;
-
-entity_core::register!(Sites);
 
 /// A site counts in itself, and for whom it belongs to.
 const SITE: Counted = Counted::new(
@@ -97,7 +92,7 @@ pub struct Site {
     /// Whom to ask.
     #[entity(uncompared, max = 200, label = "Whom to ask", fact = "Questions: {}")]
     pub contact_name: Option<String>,
-    /// How to reach whom to ask.
+    /// The address of the contact person.
     #[entity(uncompared, email, max = 254, label = "E-mail for questions")]
     pub contact_email: Option<String>,
     /// True if users may join by themselves.
@@ -276,50 +271,6 @@ pub fn joiner_role(kind: Option<&str>) -> &'static str {
     }
 }
 
-impl Provider for Sites {
-    type Entity = Site;
-    const PREFIX: &'static str = "site";
-    const ACCESS: Access = Access {
-        read: Need::PublicView("site.visit", &Need::Session),
-        create: Need::Account("site.add"),
-        update: Need::Site("site.upd"),
-        delete: Need::Site("site.del"),
-    };
-    const COUNTED: &'static [Counted] = &[SITE, GROUP, GRANT];
-    const ARCHIVED: &'static [Archived] = archive::TABLES;
-
-    /// Whoever may visit it reads it, and whoever may join it.
-    async fn permits(cx: &Context, site: &Site, operation: Operation) -> Result<Permit> {
-        if operation != Operation::Read || (site.joinable && site.published) {
-            return Ok(Permit::Allowed);
-        }
-        match gate::holds(cx, "site.visit", &site.id).await? {
-            true => Ok(Permit::Allowed),
-            false => Ok(Permit::Forbidden),
-        }
-    }
-}
-
-impl Read for Sites {
-    async fn read(cx: &Context, id: &str) -> Result<Option<Site>> {
-        let mut found = find(cx, id).await?;
-        // Whoever may join a site sees it, and so does the public, but not who works with whom in it.
-        if let Some(site) = found.as_mut().filter(|it| !it.site_groups.is_empty())
-            && (cx.caller().is_anonymous() || !gate::holds(cx, "site.visit", id).await?)
-        {
-            site.site_groups.clear();
-        }
-        Ok(found)
-    }
-
-    async fn read_many(cx: &Context, ids: &[String]) -> Result<Vec<Site>> {
-        let named = site::Entity::find().filter(site::Column::Id.is_in(ids));
-        let mut sites = db::load(cx, named).await?;
-        parts::complete(cx, &mut sites).await?;
-        Ok(sites)
-    }
-}
-
 /// The site `id` with all its parts, whoever asks.
 pub async fn find(cx: &Context, id: &str) -> Result<Option<Site>> {
     let mut sites: Vec<Site> = db::load(cx, site::Entity::find_by_id(id)).await?;
@@ -335,66 +286,6 @@ pub async fn find(cx: &Context, id: &str) -> Result<Option<Site>> {
 pub(crate) async fn title(cx: &Context, id: &str) -> Result<Option<String>> {
     let titles = site::Entity::find_by_id(id).select_only();
     cx.db()?.first(titles.column(site::Column::Title)).await
-}
-
-impl List for Sites {
-    const PARAMETERS: &'static [(&'static str, &'static str)] = &[
-        (
-            "select",
-            "which sites: access (default), update, joinable, pubView, or any for administrators",
-        ),
-        ("selectionType", "the same as `select`"),
-        ("search", "words in the titles and short descriptions"),
-        ("criteria", "the same as `search`"),
-    ];
-    const MAX: u64 = 500;
-    const ORDER: &'static str = "title,id";
-
-    async fn list(cx: &Context, search: &Search) -> Result<Page<Site>> {
-        list::list(cx, search).await
-    }
-
-    async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
-        list::count(cx, search).await
-    }
-}
-
-impl Create for Sites {
-    type Draft = Fields;
-
-    fn site(_draft: &Fields) -> Option<&str> {
-        None
-    }
-
-    async fn create(cx: &Context, draft: Fields) -> Result<Site> {
-        write::create(cx, draft).await
-    }
-}
-
-impl Update for Sites {
-    type Changes = Fields;
-
-    async fn update(cx: &Context, current: Site, changes: Fields) -> Result<Site> {
-        write::update(cx, current, changes).await
-    }
-}
-
-impl Delete for Sites {
-    async fn delete(cx: &Context, current: Site) -> Result<()> {
-        write::delete(cx, current).await
-    }
-}
-
-impl Actions for Sites {
-    fn actions() -> Vec<Action<Self>> {
-        let all = [
-            actions::all(),
-            groups::actions(),
-            info::actions(),
-            roles::actions(),
-        ];
-        all.into_iter().flatten().collect()
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod write;
 
 pub(crate) use write::check_eid;
 
-use entity_core::db::{self, Secret, Sight};
+use entity_core::db::{self, RowPolicy, Secret};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Access, Action, Actions, Arguments, Context, Delete, Done, Entity, Error, Need, Operation,
@@ -106,7 +106,7 @@ pub struct User {
     /// account: at a login, in an invitation, where members are named, and as taken. An address that users set themselves
     /// is not. Only administrators see and change it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[entity(column = "is_email_verified", uncompared, sight = Sight::Holds(VIEW_ANY))]
+    #[entity(column = "is_email_verified", uncompared, sight = RowPolicy::Holds(VIEW_ANY))]
     #[entity(label = "E-mail is verified")]
     #[entity(
         hint = "Tick if it is certain that the address is the person’s. Only then it stands for the account, at a login for example."
@@ -143,7 +143,7 @@ pub struct User {
     pub url: String,
     /// True if the account is shut. Only administrators see and change it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[entity(column = "is_disabled", uncompared, sight = Sight::Holds(VIEW_ANY), label = "Shut")]
+    #[entity(column = "is_disabled", uncompared, sight = RowPolicy::Holds(VIEW_ANY), label = "Shut")]
     pub disabled: Option<bool>,
     /// When the account was made.
     #[entity(column = "created", uncompared, read_only, label = "Created")]

@@ -1,13 +1,13 @@
 //! The database: connecting, bringing its tables up to date, one module for each table.
 
-pub(crate) mod backlog;
+pub(crate) mod backfill;
 mod catalog;
 mod connect;
 mod journal;
-mod lane;
 pub(crate) mod migrate;
 mod pool;
 mod pooler;
+mod query_pool;
 mod stop;
 mod survey;
 mod tables;

@@ -11,7 +11,7 @@ mod tag;
 mod tag_ids;
 mod view;
 
-use entity_core::db::Sight;
+use entity_core::db::RowPolicy;
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Audience, Context, Entity, Error, ErrorKind, Need, Notice, Result, gate, standard,
@@ -51,21 +51,21 @@ const VIEW_ANONYMOUS: &str = "conversations.anonymous.view";
 const NOBODY: &str = "Anonymous";
 
 /// The author of something anonymous is known to themselves, and to those who hold the function for it.
-const AUTHOR: Sight = Sight::Any(&[
-    Sight::Not(&Sight::Is("anonymous")),
-    Sight::Own,
-    Sight::Holds(VIEW_ANONYMOUS),
+const AUTHOR: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Not(&RowPolicy::Is("anonymous")),
+    RowPolicy::Own,
+    RowPolicy::Holds(VIEW_ANONYMOUS),
 ]);
 
 /// Where members post first, nothing tells before that what others have posted, the numbers neither.
-const MAY_COUNT: Sight = Sight::Any(&[
-    Sight::Own,
-    Sight::Sql(
+const MAY_COUNT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Own,
+    RowPolicy::Sql(
         "NOT this.must_post_before_viewing OR EXISTS (SELECT 1 FROM conversation_post o \
         WHERE o.topic_id = this.id AND o.creator = {caller} AND NOT o.is_draft)",
     ),
-    Sight::Holds(INSTRUCTOR),
-    Sight::Holds(MODERATE),
+    RowPolicy::Holds(INSTRUCTOR),
+    RowPolicy::Holds(MODERATE),
 ]);
 
 /// Which function creates a topic depends on its type: `rules.rs` asks for it.
@@ -78,23 +78,23 @@ const ACCESS: Access = Access {
 
 /// A draft is for its creator. What is hidden, or outside its dates, is for moderators, what is for instructors is for
 /// those, and what is for groups is for their members and for those who see all groups; and each for its creator.
-const SIGHT: Sight = Sight::Any(&[
-    Sight::Own,
-    Sight::All(&[
-        Sight::Not(&Sight::Is("draft")),
-        Sight::Any(&[
-            Sight::Holds(MODERATE),
-            Sight::All(&[
-                Sight::Not(&Sight::Is("hidden")),
-                Sight::Since("showDate"),
-                Sight::Until("hideDate"),
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Own,
+    RowPolicy::All(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Any(&[
+            RowPolicy::Holds(MODERATE),
+            RowPolicy::All(&[
+                RowPolicy::Not(&RowPolicy::Is("hidden")),
+                RowPolicy::Since("showDate"),
+                RowPolicy::Until("hideDate"),
             ]),
         ]),
-        Sight::Any(&[
-            Sight::Not(&Sight::Is("forInstructors")),
-            Sight::Holds(INSTRUCTOR),
+        RowPolicy::Any(&[
+            RowPolicy::Not(&RowPolicy::Is("forInstructors")),
+            RowPolicy::Holds(INSTRUCTOR),
         ]),
-        Sight::Any(&[Sight::Addressed, Sight::Holds(VIEW_GROUPS)]),
+        RowPolicy::Any(&[RowPolicy::Addressed, RowPolicy::Holds(VIEW_GROUPS)]),
     ]),
 ]);
 
@@ -154,7 +154,7 @@ pub struct Topic {
     /// The instant at which the topic last changed.
     #[entity(updated, label = "Last changed")]
     pub modified: Millis,
-    /// Who sees the topic: everybody in the `SITE`, `INSTRUCTORS`, or the members of the groups, for `GROUP`.
+    /// The audience of the topic: everybody in the `SITE`, `INSTRUCTORS`, or the members of the groups, for `GROUP`.
     #[entity(
         optional,
         max = 20,

@@ -9,7 +9,7 @@ mod rules;
 mod topic;
 mod view;
 
-use entity_core::db::Sight;
+use entity_core::db::RowPolicy;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Entity, Need, Result, standard};
@@ -36,7 +36,8 @@ const MODERATE: &str = "forums.moderate";
 const ACCESS: Access = Access::new(Need::Site(READ), Need::Site(EDIT));
 
 /// Drafts, and what is not open at present, are for moderators.
-const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_FORUM_OPEN)]);
+const SIGHT: RowPolicy =
+    RowPolicy::Any(&[RowPolicy::Holds(MODERATE), RowPolicy::Sql(IS_FORUM_OPEN)]);
 
 /// A forum: topics on one subject.
 #[standard(

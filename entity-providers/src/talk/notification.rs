@@ -1,4 +1,4 @@
-//! `/direct/notification`: what a user is told of, made from the events of others.
+//! `/direct/notification`: the notifications of a user, made from the events of others.
 //!
 //! A row holds only who is told of which event. Title and address are those of the entity when the notification is
 //! looked at, and a notification of an entity that its reader may not read then is not there at all.
@@ -10,7 +10,7 @@ mod view;
 
 use std::collections::BTreeSet;
 
-use entity_core::db::{self, Migration, Sight};
+use entity_core::db::{self, Migration, RowPolicy};
 use entity_core::engine::read_references;
 use entity_core::wire::Millis;
 use entity_core::{
@@ -30,7 +30,10 @@ const ACCESS: Access = Access::new(Need::Session, Need::Session);
 
 /// A notification is for whoever is told, unless they have muted its kind or its site. Its entity is asked for by
 /// [`Notification::complete`].
-const SIGHT: Sight = Sight::All(&[Sight::Sql("this.to_user = {caller}"), Sight::Sql(NOT_MUTED)]);
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Sql("this.to_user = {caller}"),
+    RowPolicy::Sql(NOT_MUTED),
+]);
 
 /// A notification: an event of which a user is told.
 #[standard(facts)]

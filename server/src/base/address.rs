@@ -20,7 +20,7 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
-/// The headers that proxies add to the requests that they pass on.
+/// Headers that proxies add to the requests that they pass on.
 const OF_PROXIES: [HeaderName; 6] = [
     FORWARDED,
     FORWARDED_FOR,
@@ -64,7 +64,7 @@ pub fn host(parts: &Parts, config: &Config) -> Option<String> {
 /// ours nor one that nobody told us of.
 pub fn is_local(parts: &Parts, config: &Config) -> bool {
     let is_forwarded = OF_PROXIES.iter().any(|it| parts.headers.contains_key(it));
-    peer(parts).is_some_and(|it| it.is_loopback() && !config.trusts(it)) && !is_forwarded
+    peer(parts).is_some_and(|it| it.is_loopback() && !config.proxy.trusts(it)) && !is_forwarded
 }
 
 /// Returns the base URL of links in answers: `own`, the address of the service; unless nobody set that one and a client
@@ -75,7 +75,7 @@ pub(crate) fn base_url(parts: &Parts, config: &Config, own: &Arc<str>) -> Arc<st
         (Some(host), None) => host.to_str().ok(),
         _ => None,
     };
-    let is_free = config.public_url.is_none() && is_local(parts, config);
+    let is_free = config.session.public_url.is_none() && is_local(parts, config);
     match named.filter(|it| is_free && is_loopback(it)) {
         Some(host) => format!("http://{host}").into(),
         None => Arc::clone(own),
@@ -115,8 +115,8 @@ fn client(parts: &Parts, config: &Config) -> Client {
         is_secure: false,
         host: None,
     };
-    match config.proxy_header {
-        _ if !config.trusts(address) => client,
+    match config.proxy.header {
+        _ if !config.proxy.trusts(address) => client,
         ProxyHeader::XForwarded => by_x_forwarded(client, &parts.headers, config),
         ProxyHeader::Forwarded => by_forwarded(client, &parts.headers, config),
     }
@@ -127,7 +127,7 @@ fn by_x_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> C
     let addresses = list(headers, &FORWARDED_FOR);
     for address in addresses.rsplit(',').map_while(node) {
         client.address = address;
-        if !config.trusts(address) {
+        if !config.proxy.trusts(address) {
             break;
         }
     }
@@ -148,7 +148,7 @@ fn by_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> Cli
             break;
         };
         client.address = address;
-        if !config.trusts(address) {
+        if !config.proxy.trusts(address) {
             break;
         }
     }

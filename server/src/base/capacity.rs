@@ -12,18 +12,18 @@ use entity_providers::storage::db::Pools;
 
 use crate::base::config::Config;
 
-/// The minimum number of connections that find rows by an index: to a SQLite file, and to a PostgreSQL server, which
-/// works beside the service.
+/// The fewest connections that find rows by an index: to a SQLite file, and to a PostgreSQL server, which works beside
+/// the service.
 const READERS: [usize; 2] = [4, 8];
-/// The number of connections for statements that may look at many rows which are reserved for lists: those of SQLite
-/// are read by other connections, unless they are large.
+/// The connections for statements that may look at many rows that are there for lists alone: those of SQLite are read by
+/// other connections, unless they are large.
 const LISTS: [usize; 2] = [4, 8];
-/// The maximum number of these connections, unless a setting says otherwise.
+/// The most of these connections, unless a setting says otherwise.
 const MOST: usize = 64;
 /// With fewer of each kind the service does not work.
 const LEAST: usize = 2;
-/// The memory of a reader and of a connection for scans. A reader is two connections of SQLite, each of which may cache
-/// 2 MiB, knows the schema (1 MiB) and prepares statements; a scan keeps rows ahead too.
+/// The memory of a reader and of a connection for scans. A reader is two connections of SQLite,
+/// each of which may cache 2 MiB, knows the schema (1 MiB) and prepares statements; a scan keeps rows ahead too.
 const MEMORY: [usize; 2] = [96 << 20, 48 << 20];
 
 /// The files that a connection to a SQLite file has open: that file and its journal.
@@ -37,7 +37,7 @@ const SHARED: usize = 2;
 /// The other connections to a PostgreSQL server: those for probes, and one that looks at it when the service starts.
 const PROBES: usize = 3;
 
-/// The number of database connections of each kind.
+/// The number of connections of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
     /// Connections for statements that find their rows by an index.
@@ -70,15 +70,15 @@ impl Capacity {
             (of_server, all_lists)
         };
         let twice = cores.saturating_mul(2);
-        let searches = config.admission_scans.unwrap_or(cores.max(2));
-        let writes = config.admission_writes.unwrap_or(twice.max(8));
+        let searches = config.admission.scans.unwrap_or(cores.max(2));
+        let writes = config.admission.writes.unwrap_or(twice.max(8));
         let enough = searches.saturating_add(writes).saturating_add(lists);
-        let scans = config.scans.unwrap_or(enough.min(MOST)).max(1);
+        let scans = config.pool.scans.unwrap_or(enough.min(MOST)).max(1);
         let usual = || usize::try_from(Pools::default().writers).unwrap_or(usize::MAX);
         Self {
-            readers: config.readers.unwrap_or(twice.max(least)).max(1),
+            readers: config.pool.readers.unwrap_or(twice.max(least)).max(1),
             scans,
-            writers: config.writers.unwrap_or_else(usual),
+            writers: config.pool.writers.unwrap_or_else(usual),
             // One is left for lists, however few there are.
             searches: searches.min(scans.saturating_sub(1)).max(1),
             writes,
@@ -88,9 +88,9 @@ impl Capacity {
 
     /// Lets `config` say this.
     pub(crate) fn tell(self, config: &mut Config) {
-        config.readers = Some(self.readers);
-        config.scans = Some(self.scans);
-        config.admission_scans = Some(self.searches);
+        config.pool.readers = Some(self.readers);
+        config.pool.scans = Some(self.scans);
+        config.admission.scans = Some(self.searches);
     }
 
     /// Limits the capacity to so many bytes of memory.
@@ -159,8 +159,8 @@ impl Capacity {
             readers: count(it.readers),
             scans: count(it.scans),
             writers: count(it.writers),
-            statement_time: config.statement_time,
-            wait: config.pool_wait,
+            statement_time: config.pool.statement_time,
+            wait: config.pool.wait,
         }
     }
 }
@@ -168,21 +168,9 @@ impl Capacity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::config::Given;
-
-    fn config(settings: &[(&str, &str)]) -> Config {
-        let given = Given {
-            arguments: settings
-                .iter()
-                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-                .collect(),
-            ..Given::default()
-        };
-        crate::base::config::load(&given).config.unwrap()
-    }
 
     fn on(cores: usize, settings: &[(&str, &str)]) -> [usize; 3] {
-        let it = Capacity::on(cores, &config(settings));
+        let it = Capacity::on(cores, &Config::with(settings));
         [it.readers, it.scans, it.searches]
     }
 
@@ -190,7 +178,7 @@ mod tests {
     fn lists_have_connections_that_no_search_takes() {
         for cores in [1, 2, 4, 8, 16, 18] {
             for (database, lists) in ["sqlite://x.db", "postgres://x"].into_iter().zip(LISTS) {
-                let it = Capacity::on(cores, &config(&[("database", database)]));
+                let it = Capacity::on(cores, &Config::with(&[("database", database)]));
                 assert!(it.scans >= it.searches + it.writes + lists, "{it:?}");
             }
         }
@@ -209,7 +197,7 @@ mod tests {
 
     #[test]
     fn few_files_and_little_memory_are_few_connections() {
-        let mut config = config(&[]);
+        let mut config = Config::with(&[]);
         let usual = Capacity::on(2, &config);
         assert_eq!(usual.files(), 52);
         assert_eq!(usual.within_files(52), usual);

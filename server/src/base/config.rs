@@ -1,4 +1,4 @@
-//! The configuration: one struct, filled from a file, the environment and the arguments.
+//! The configuration: one struct of sections, filled from a file, the environment and the arguments.
 //!
 //! The file is TOML and uses the keys below, as tables or dotted: `session.timeout = 1800`.
 //! The environment's variable of a key is `LECTERN_` and the key in upper case with `_` for each dot:
@@ -20,7 +20,8 @@ mod sheet;
 mod tests;
 mod value;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use http::HeaderName;
@@ -31,15 +32,17 @@ pub use choice::{
 pub use network::Network;
 pub use problem::{Problem, Problems};
 pub use setting::Setting;
-use setting::settings;
+use setting::{section, settings};
 use sheet::Sheet;
 pub use sheet::{Given, OTHER_VARIABLES, Source};
 pub use value::{Bucket, ByteLimit, ByteSize, DatabaseUrl, Secret, Value, WebOrigin};
 
 settings! {
     /// Everything that can be set.
-    pub struct Config {
-        /// What the service is for: with `production` it refuses to start when something is unsafe.
+    pub struct Config;
+
+    {
+        /// The purpose of the service: with `production` it refuses to start when something is unsafe.
         profile: Profile = "profile", "LECTERN_PROFILE", "development";
         /// The address and the port to listen on.
         listen: SocketAddr = "listen", "LECTERN_LISTEN", "127.0.0.1:8080";
@@ -47,28 +50,38 @@ settings! {
         database: DatabaseUrl = "database", "LECTERN_DATABASE", "sqlite://lectern.db";
         /// A second address and port, for load balancers: `/livez` and `/readyz` alone, with a thread of their own.
         health_listen: Option<SocketAddr> = "health.listen", "LECTERN_HEALTH_LISTEN", "";
+    }
+
+    /// The place of the files that people upload, and their size.
+    files: FileSettings {
         /// The folder with the files that people upload, which all nodes of a service share. Empty: beside the file of
         /// SQLite, with its name and `.files`; with PostgreSQL `lectern.files` where the service was started, which
         /// `production` refuses. With `files.url`, the folder of a node's own in which a file is while it comes; empty:
         /// where the system has temporary files.
-        files_folder: Option<String> = "files.folder", "LECTERN_FILES_FOLDER", "";
+        folder: Option<String> = "files.folder", "LECTERN_FILES_FOLDER", "";
         /// The bucket with the files that people upload, of a service that speaks the protocol of Amazon's object storage, and a prefix
         /// in it: `s3://bucket/prefix`. Empty: they are in `files.folder`.
-        files_url: Option<Bucket> = "files.url", "LECTERN_FILES_URL", "";
+        url: Option<Bucket> = "files.url", "LECTERN_FILES_URL", "";
         /// The address of that service, such as `https://minio.example:9000`. Empty: Amazon's own.
-        files_endpoint: Option<WebOrigin> = "files.endpoint", "LECTERN_FILES_ENDPOINT", "";
+        endpoint: Option<WebOrigin> = "files.endpoint", "LECTERN_FILES_ENDPOINT", "";
         /// The region of the bucket. Empty: `AWS_REGION`, and without that `us-east-1`.
-        files_region: Option<String> = "files.region", "LECTERN_FILES_REGION", "";
+        region: Option<String> = "files.region", "LECTERN_FILES_REGION", "";
         /// The id of the key with which the service logs in there. Empty: what `AWS_ACCESS_KEY_ID`,
         /// `AWS_SECRET_ACCESS_KEY` and the like say, or what the machine is allowed on its own.
-        files_access_key: Option<String> = "files.accessKey", "LECTERN_FILES_ACCESSKEY", "";
+        access_key: Option<String> = "files.accessKey", "LECTERN_FILES_ACCESSKEY", "";
         /// The key itself.
-        files_secret_key: Option<Secret> = "files.secretKey", "LECTERN_FILES_SECRETKEY", "";
+        secret_key: Option<Secret> = "files.secretKey", "LECTERN_FILES_SECRETKEY", "";
         /// Most bytes of the files of one request. Types may allow less.
-        files_size: ByteSize = "files.size", "LECTERN_FILES_SIZE", "512MiB";
+        size: ByteSize = "files.size", "LECTERN_FILES_SIZE", "512MiB";
+    }
+
+    {
         /// The host names that requests may name. Empty: any.
         hosts: Vec<String> = "hosts", "LECTERN_HOSTS", "";
+    }
 
+    /// Sessions, the cookie that carries them, and the address that it is for.
+    session: SessionSettings {
         /// The name of the session cookie.
         cookie_name: String = "svc.cookieName", "LECTERN_SVC_COOKIENAME", "JSESSIONID";
         /// This node's name, the suffix of the session cookie, for load balancers. Empty: `svc`.
@@ -77,136 +90,168 @@ settings! {
         cookie_domain: Option<String> = "svc.cookieDomain", "LECTERN_SVC_COOKIEDOMAIN", "";
         /// The service's public address. Empty: `http://` and the address of the listener.
         public_url: Option<WebOrigin> = "svc.serverUrl", "LECTERN_SVC_SERVERURL", "";
-
         /// The time for which a session lives without a request.
-        session_timeout: Duration = "session.timeout", "LECTERN_SESSION_TIMEOUT", "1800";
+        timeout: Duration = "session.timeout", "LECTERN_SESSION_TIMEOUT", "1800";
         /// The time for which a session lives at all.
-        session_max_lifetime: Duration = "session.maxLifetime", "LECTERN_SESSION_MAXLIFETIME", "43200";
+        max_lifetime: Duration = "session.maxLifetime", "LECTERN_SESSION_MAXLIFETIME", "43200";
         /// The number of sessions one user may have; a further one ends the oldest.
-        sessions_per_user: usize = "session.perUser", "LECTERN_SESSION_PERUSER", "50";
-
-        /// Whether the session cookie says `Secure`: `auto`, `always` or `never`.
+        per_user: usize = "session.perUser", "LECTERN_SESSION_PERUSER", "50";
+        /// The attribute `Secure` of the session cookie: `auto`, `always` or `never`.
         cookie_secure: CookieSecure = "cookie.secure", "LECTERN_COOKIE_SECURE", "auto";
         /// True if the session cookie says `HttpOnly`.
         cookie_http_only: bool = "cookie.httponly", "LECTERN_COOKIE_HTTPONLY", "true";
         /// The session cookie's `SameSite`: `lax`, `strict` or `none`.
         cookie_same_site: SameSite = "cookie.samesite", "LECTERN_COOKIE_SAMESITE", "lax";
+    }
 
-        /// How forged requests are told from real ones: `fetch-metadata` or `token`.
-        csrf_mode: CsrfMode = "csrf.mode", "LECTERN_CSRF_MODE", "fetch-metadata";
+    /// The protection against forged requests.
+    csrf: CsrfSettings {
+        /// The protection against forged requests: `fetch-metadata` or `token`.
+        mode: CsrfMode = "csrf.mode", "LECTERN_CSRF_MODE", "fetch-metadata";
         /// Origins besides our own whose pages may change things here.
-        csrf_trusted_origins: Vec<WebOrigin> = "csrf.trustedOrigins", "LECTERN_CSRF_TRUSTEDORIGINS", "";
+        trusted_origins: Vec<WebOrigin> = "csrf.trustedOrigins", "LECTERN_CSRF_TRUSTEDORIGINS", "";
+    }
 
+    {
         /// Origins besides our own whose pages may read here, as whoever is logged in. Those that change things need
         /// `csrf.trustedOrigins` too, and `cookie.samesite` = none if they are of another site.
         cors_origins: Vec<WebOrigin> = "cors.origins", "LECTERN_CORS_ORIGINS", "";
-
         /// True if data of 2 KiB and more is compressed for clients that take `gzip`. Pages, files, private feeds and what
         /// carries a secret never are. A proxy that compresses does the same; then leave it off.
         compression_data: bool = "compression.data", "LECTERN_COMPRESSION_DATA", "false";
-
         /// True if the descriptions of entity types are shown to everybody.
         describe_public: bool = "describe.public", "LECTERN_DESCRIBE_PUBLIC", "true";
-        /// The proxies that are believed where requests come from.
-        trusted_proxies: Vec<Network> = "proxy.trusted", "LECTERN_PROXY_TRUSTED", "";
-        /// Where they say it: `x-forwarded` (`X-Forwarded-For`, `-Proto`, `-Host`) or `forwarded` (RFC 7239). Only
-        /// this is read, because a proxy passes the other one on as a client sent it.
-        proxy_header: ProxyHeader = "proxy.header", "LECTERN_PROXY_HEADER", "x-forwarded";
+    }
 
+    /// The proxies in front of the service.
+    proxy: ProxySettings {
+        /// The proxies that are believed where requests come from.
+        trusted: Vec<Network> = "proxy.trusted", "LECTERN_PROXY_TRUSTED", "";
+        /// The header in which they say it: `x-forwarded` (`X-Forwarded-For`, `-Proto`, `-Host`) or `forwarded` (RFC 7239). Only
+        /// this is read, because a proxy passes the other one on as a client sent it.
+        header: ProxyHeader = "proxy.header", "LECTERN_PROXY_HEADER", "x-forwarded";
+    }
+
+    /// Ways to log in without a form.
+    auth: AuthSettings {
         /// True if a user may log in by HTTP Basic.
-        auth_basic: bool = "auth.basic", "LECTERN_AUTH_BASIC", "false";
+        basic: bool = "auth.basic", "LECTERN_AUTH_BASIC", "false";
         /// The header in which a trusted proxy names the user it logged in. Empty: none.
-        auth_trusted_header: Option<HeaderName> = "auth.trustedHeader", "LECTERN_AUTH_TRUSTEDHEADER", "";
+        trusted_header: Option<HeaderName> = "auth.trustedHeader", "LECTERN_AUTH_TRUSTEDHEADER", "";
         /// The text that the proxy sends in the header `X-Proxy-Secret`, so that nobody else on its machine can name users. Empty:
         /// whoever connects from a trusted address is believed.
-        auth_trusted_secret: Option<Secret> = "auth.trustedSecret", "LECTERN_AUTH_TRUSTEDSECRET", "";
-        /// What the login's answer gives as `sessionId`: `full` or `omit`.
-        login_body_session_id: BodySessionId = "login.bodySessionId", "LECTERN_LOGIN_BODYSESSIONID", "full";
-        /// How often a login to one account may fail from one network before each further one has to wait.
-        login_account_failures: usize = "login.accountFailures", "LECTERN_LOGIN_ACCOUNTFAILURES", "5";
-        /// How many failed logins of one network, of whatever accounts, may stand against it; beyond them it has to wait.
-        login_address_failures: usize = "login.addressFailures", "LECTERN_LOGIN_ADDRESSFAILURES", "100";
-        /// The time that it takes until one of these no longer does.
-        login_address_interval: Duration = "login.addressInterval", "LECTERN_LOGIN_ADDRESSINTERVAL", "6";
+        trusted_secret: Option<Secret> = "auth.trustedSecret", "LECTERN_AUTH_TRUSTEDSECRET", "";
+    }
 
+    /// Logins, and the limits on those that fail.
+    login: LoginSettings {
+        /// The `sessionId` in the answer to a login: `full` or `omit`.
+        body_session_id: BodySessionId = "login.bodySessionId", "LECTERN_LOGIN_BODYSESSIONID", "full";
+        /// The number of failed logins to one account from one network before each further one has to wait.
+        account_failures: usize = "login.accountFailures", "LECTERN_LOGIN_ACCOUNTFAILURES", "5";
+        /// The number of failed logins of one network, to whatever accounts, that may stand against it; beyond them it has to
+        /// wait.
+        address_failures: usize = "login.addressFailures", "LECTERN_LOGIN_ADDRESSFAILURES", "100";
+        /// The time that it takes until one of these no longer does.
+        address_interval: Duration = "login.addressInterval", "LECTERN_LOGIN_ADDRESSINTERVAL", "6";
+    }
+
+    /// The most that accounts and sites may have.
+    quota: QuotaSettings {
         /// The number of sites an account may have made that may not make courses.
         sites_per_account: usize = "sites.perAccount", "LECTERN_SITES_PERACCOUNT", "10";
         /// The number of invitations to one site that may be open.
         invitations_per_site: usize = "invitations.perSite", "LECTERN_INVITATIONS_PERSITE", "500";
         /// The number of invitations of one account that may be open.
         invitations_per_account: usize = "invitations.perAccount", "LECTERN_INVITATIONS_PERACCOUNT", "500";
-
         /// The number of entities one account may have made that are there still. 0: no limit.
-        quota_account_entities: u32 = "quota.accountEntities", "LECTERN_QUOTA_ACCOUNTENTITIES", "100000";
-        /// How many bytes of text these may have. 0: no limit.
-        quota_account_bytes: ByteLimit = "quota.accountBytes", "LECTERN_QUOTA_ACCOUNTBYTES", "256MiB";
+        account_entities: u32 = "quota.accountEntities", "LECTERN_QUOTA_ACCOUNTENTITIES", "100000";
+        /// The number of bytes of text these may have. 0: no limit.
+        account_bytes: ByteLimit = "quota.accountBytes", "LECTERN_QUOTA_ACCOUNTBYTES", "256MiB";
         /// The number of entities that may be in one site. 0: no limit.
-        quota_site_entities: u32 = "quota.siteEntities", "LECTERN_QUOTA_SITEENTITIES", "250000";
-        /// How many bytes of text these may have. 0: no limit.
-        quota_site_bytes: ByteLimit = "quota.siteBytes", "LECTERN_QUOTA_SITEBYTES", "1GiB";
-
+        site_entities: u32 = "quota.siteEntities", "LECTERN_QUOTA_SITEENTITIES", "250000";
+        /// The number of bytes of text these may have. 0: no limit.
+        site_bytes: ByteLimit = "quota.siteBytes", "LECTERN_QUOTA_SITEBYTES", "1GiB";
         /// The number of bytes the files of one site may have, those that are attached to something included. 0: no limit.
-        files_site_bytes: ByteLimit = "files.siteBytes", "LECTERN_FILES_SITEBYTES", "1GiB";
+        site_file_bytes: ByteLimit = "files.siteBytes", "LECTERN_FILES_SITEBYTES", "1GiB";
         /// The number of bytes of files that one account may have besides those that entities of sites name: files that
         /// are under way, that were refused or deleted and are still on the disk, and attachments that nothing names,
         /// which go after a day. 0: no limit.
-        files_account_bytes: ByteLimit = "files.accountBytes", "LECTERN_FILES_ACCOUNTBYTES", "512MiB";
+        account_file_bytes: ByteLimit = "files.accountBytes", "LECTERN_FILES_ACCOUNTBYTES", "512MiB";
         /// The number of bytes of the disk with the files that uploads leave free, so that people can log in and write.
         /// Of a small disk, it is no more than a tenth.
-        files_reserve: ByteLimit = "files.reserve", "LECTERN_FILES_RESERVE", "256MiB";
+        file_reserve: ByteLimit = "files.reserve", "LECTERN_FILES_RESERVE", "256MiB";
+    }
 
-        /// How often a private feed may be read without a pause.
-        feeds_burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";
+    /// The rate limit of a private feed.
+    feeds: FeedSettings {
+        /// The number of times that a private feed may be read without a pause.
+        burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";
         /// The time that it takes until it may be read once more.
-        feeds_interval: Duration = "feeds.interval", "LECTERN_FEEDS_INTERVAL", "10";
+        interval: Duration = "feeds.interval", "LECTERN_FEEDS_INTERVAL", "10";
+    }
 
+    {
         /// True if webhooks may be sent to addresses that are not public, and by `http`: to programs in one's own network.
         webhooks_private: bool = "webhooks.private", "LECTERN_WEBHOOKS_PRIVATE", "false";
+    }
 
+    /// The rate limits of accounts and networks.
+    rate: RateSettings {
         /// The number of requests an account may send in a second that only read, on the long run. 0: no limit.
-        rate_reads: u32 = "rate.reads", "LECTERN_RATE_READS", "50";
+        reads: u32 = "rate.reads", "LECTERN_RATE_READS", "50";
         /// The number of requests an account may send in a second that may change something. Operations of a batch
         /// count one by one. 0: no limit.
-        rate_writes: u32 = "rate.writes", "LECTERN_RATE_WRITES", "20";
+        writes: u32 = "rate.writes", "LECTERN_RATE_WRITES", "20";
         /// The number of requests a network may send in a second of people who are not logged in. 0: no limit.
-        rate_strangers: u32 = "rate.strangers", "LECTERN_RATE_STRANGERS", "20";
+        strangers: u32 = "rate.strangers", "LECTERN_RATE_STRANGERS", "20";
         /// The requests of how many seconds may be sent at once.
-        rate_burst: Duration = "rate.burst", "LECTERN_RATE_BURST", "10";
+        burst: Duration = "rate.burst", "LECTERN_RATE_BURST", "10";
         /// The networks of which strangers are not counted, such as those of a campus behind one address.
-        rate_exempt: Vec<Network> = "rate.exempt", "LECTERN_RATE_EXEMPT", "";
+        exempt: Vec<Network> = "rate.exempt", "LECTERN_RATE_EXEMPT", "";
+    }
 
-        /// How many requests run at once that read by keys. Empty: four for each core, at least eight.
-        admission_reads: Option<usize> = "admission.reads", "LECTERN_ADMISSION_READS", "";
-        /// How many run at once that may read much: searches, filters, batches, feeds. Empty: one for each core, at
-        /// least two.
-        admission_scans: Option<usize> = "admission.scans", "LECTERN_ADMISSION_SCANS", "";
-        /// How many run at once that may change something. Empty: two for each core, at least eight.
-        admission_writes: Option<usize> = "admission.writes", "LECTERN_ADMISSION_WRITES", "";
-        /// How many uploads come at once. An account or a network has at most three quarters of these places.
-        admission_uploads: usize = "admission.uploads", "LECTERN_ADMISSION_UPLOADS", "64";
-        /// How many logins run at once. Empty: two for each core.
-        admission_logins: Option<usize> = "admission.logins", "LECTERN_ADMISSION_LOGINS", "";
+    /// The requests of each class that run and wait at once.
+    admission: AdmissionSettings {
+        /// The number of requests that run at once and read by keys. Empty: four for each core, at least eight.
+        reads: Option<usize> = "admission.reads", "LECTERN_ADMISSION_READS", "";
+        /// The number that run at once and may read much: searches, filters, batches, feeds. Empty: one for each core,
+        /// at least two.
+        scans: Option<usize> = "admission.scans", "LECTERN_ADMISSION_SCANS", "";
+        /// The number that run at once and may change something. Empty: two for each core, at least eight.
+        writes: Option<usize> = "admission.writes", "LECTERN_ADMISSION_WRITES", "";
+        /// The number of uploads at once. An account or a network has at most three quarters of these places.
+        uploads: usize = "admission.uploads", "LECTERN_ADMISSION_UPLOADS", "64";
+        /// The number of logins at once. Empty: two for each core.
+        logins: Option<usize> = "admission.logins", "LECTERN_ADMISSION_LOGINS", "";
         /// The number of large answers that are made at once, each of which reads more than 256 KiB. Empty: one for two cores.
-        admission_large: Option<usize> = "admission.large", "LECTERN_ADMISSION_LARGE", "";
-        /// How many requests of each kind wait for one of these places; further ones are refused at once.
-        admission_queue: usize = "admission.queue", "LECTERN_ADMISSION_QUEUE", "64";
+        large: Option<usize> = "admission.large", "LECTERN_ADMISSION_LARGE", "";
+        /// The number of requests of each kind that wait for one of these places; further ones are refused at once.
+        queue: usize = "admission.queue", "LECTERN_ADMISSION_QUEUE", "64";
         /// The time for which a request waits for its place before it is refused, and how long one may have to expect to wait.
-        admission_wait: Duration = "admission.wait", "LECTERN_ADMISSION_WAIT", "500ms";
+        wait: Duration = "admission.wait", "LECTERN_ADMISSION_WAIT", "500ms";
+    }
 
+    /// The time that connections and requests may take.
+    timeouts: TimeoutSettings {
         /// The time for which a new connection may be silent.
-        first_byte_timeout: Duration = "limits.firstByteTimeout", "LECTERN_LIMITS_FIRSTBYTETIMEOUT", "10";
+        first_byte: Duration = "limits.firstByteTimeout", "LECTERN_LIMITS_FIRSTBYTETIMEOUT", "10";
         /// The time that the header of a request may take.
-        header_timeout: Duration = "limits.headerTimeout", "LECTERN_LIMITS_HEADERTIMEOUT", "10";
+        header: Duration = "limits.headerTimeout", "LECTERN_LIMITS_HEADERTIMEOUT", "10";
         /// The time that the body of a request may take.
-        body_timeout: Duration = "limits.bodyTimeout", "LECTERN_LIMITS_BODYTIMEOUT", "30";
+        body: Duration = "limits.bodyTimeout", "LECTERN_LIMITS_BODYTIMEOUT", "30";
         /// The fewest bytes of an upload in a second, over `limits.bodyTimeout`, which is also its longest pause.
         upload_rate: ByteSize = "limits.uploadRate", "LECTERN_LIMITS_UPLOADRATE", "4KiB";
         /// The time for which a connection may be silent between two requests.
-        idle_timeout: Duration = "limits.idleTimeout", "LECTERN_LIMITS_IDLETIMEOUT", "75";
+        idle: Duration = "limits.idleTimeout", "LECTERN_LIMITS_IDLETIMEOUT", "75";
         /// The time for which a client may take nothing of an answer, or less than 32 KiB of a long one.
-        write_timeout: Duration = "limits.writeTimeout", "LECTERN_LIMITS_WRITETIMEOUT", "30";
+        write: Duration = "limits.writeTimeout", "LECTERN_LIMITS_WRITETIMEOUT", "30";
         /// The time for which the service may work on a request.
-        request_deadline: Duration = "limits.requestDeadline", "LECTERN_LIMITS_REQUESTDEADLINE", "10";
+        request: Duration = "limits.requestDeadline", "LECTERN_LIMITS_REQUESTDEADLINE", "10";
+    }
+
+    /// The connections to the database, and the time for which they may be held.
+    pool: PoolSettings {
         /// The time that a statement that reads may take in the database before it is stopped; the request is answered 503.
         statement_time: Duration = "limits.statementTime", "LECTERN_LIMITS_STATEMENTTIME", "2";
         /// The number of connections to the database that find what they read by an index. Empty: twice the processors, at least
@@ -218,17 +263,21 @@ settings! {
         /// Empty: 4 more than requests that run at once and may search, of `admission.scans` and `admission.writes`; at
         /// most 64.
         scans: Option<usize> = "pool.scans", "LECTERN_POOL_SCANS", "";
-        /// How many connections to PostgreSQL write. Empty: 16. A SQLite file has one.
+        /// The number of connections to PostgreSQL that write. Empty: 16. A SQLite file has one.
         writers: Option<usize> = "pool.writers", "LECTERN_POOL_WRITERS", "";
         /// The time for which a request waits for a free connection to the database, and for another program that holds the lock of
         /// a SQLite file, before it is answered 503.
-        pool_wait: Duration = "pool.wait", "LECTERN_POOL_WAIT", "1";
+        wait: Duration = "pool.wait", "LECTERN_POOL_WAIT", "1";
         /// The time for which one request may hold the right to write; then what it did is rolled back.
         write_hold: Duration = "limits.writeHold", "LECTERN_LIMITS_WRITEHOLD", "1";
+    }
+
+    /// The most connections, and the largest requests and answers.
+    limits: LimitSettings {
         /// The number of connections that may be open; further ones wait.
         connections: usize = "limits.connections", "LECTERN_LIMITS_CONNECTIONS", "12000";
-        /// How many streams of events an account may follow at once. All accounts together follow no more than a quarter of
-        /// `limits.connections`.
+        /// The number of streams of events that an account may follow at once. All accounts together follow no more than a
+        /// quarter of `limits.connections`.
         event_streams: usize = "limits.eventStreams", "LECTERN_LIMITS_EVENTSTREAMS", "8";
         /// The number of connections one address may have open. Loopback and trusted proxies are exempt.
         connections_per_address: usize = "limits.connectionsPerAddress", "LECTERN_LIMITS_CONNECTIONSPERADDRESS", "256";
@@ -244,66 +293,84 @@ settings! {
         form_body: ByteSize = "limits.formBody", "LECTERN_LIMITS_FORMBODY", "64KiB";
         /// The largest body of any other kind.
         other_body: ByteSize = "limits.otherBody", "LECTERN_LIMITS_OTHERBODY", "1MiB";
-
         /// Most bytes that a list or a batch is answered with: a list goes on at the address of its next part.
         answer_bytes: ByteSize = "limits.answerBytes", "LECTERN_LIMITS_ANSWERBYTES", "8MiB";
         /// Most bytes that large answers may hold in memory together; further ones wait a little and are then refused.
         answer_memory: ByteSize = "limits.answerMemory", "LECTERN_LIMITS_ANSWERMEMORY", "64MiB";
+    }
 
+    /// The end of the service.
+    shutdown: ShutdownSettings {
         /// The time for which connections are still accepted after the signal to stop, so that load balancers notice.
         drain_delay: Duration = "shutdown.drainDelay", "LECTERN_SHUTDOWN_DRAINDELAY", "3";
-        /// How long after the signal connections are cut off. The service ends five seconds later, whatever is still going on.
+        /// The time after the signal until connections are cut off. The service ends five seconds later, whatever is still going on.
         hard_stop: Duration = "shutdown.hardStop", "LECTERN_SHUTDOWN_HARDSTOP", "25";
+    }
 
+    /// Log lines.
+    log: LogSettings {
         /// The form of log lines: `json`, `text`, or `auto`, which is `text` if the standard error is a terminal, and `json`
         /// elsewhere. Text has colours at a terminal, unless the environment has `NO_COLOR`.
-        log_format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "auto";
-        /// What is logged: a level, or levels by target such as `info,sqlx=warn`.
-        log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info,sea_orm=warn,sea_orm_migration=warn,sqlx=warn";
+        format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "auto";
+        /// The lines that are logged: a level, or levels by target such as `info,sqlx=warn`.
+        level: String = "log.level", "LECTERN_LOG_LEVEL", "info,sea_orm=warn,sea_orm_migration=warn,sqlx=warn";
         /// The number of lines one place in the code may log in a minute. The further ones are counted, and the count logged.
-        log_lines_per_minute: usize = "log.linesPerMinute", "LECTERN_LOG_LINESPERMINUTE", "120";
+        lines_per_minute: usize = "log.linesPerMinute", "LECTERN_LOG_LINESPERMINUTE", "120";
+    }
 
-        /// How many audit rows of reads may wait to be written.
-        audit_queue_rows: usize = "audit.queueRows", "LECTERN_AUDIT_QUEUEROWS", "10000";
+    /// The audit log.
+    audit: AuditSettings {
+        /// The number of audit rows of reads that may wait to be written.
+        queue_rows: usize = "audit.queueRows", "LECTERN_AUDIT_QUEUEROWS", "10000";
         /// The number of audit rows that are written at once.
-        audit_batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "2000";
+        batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "2000";
         /// The time for which a request waits for room in the full audit queue before it is refused.
-        audit_wait: Duration = "audit.wait", "LECTERN_AUDIT_WAIT", "100ms";
+        wait: Duration = "audit.wait", "LECTERN_AUDIT_WAIT", "100ms";
         /// True if a request whose audit row finds no room in time is refused. Otherwise the row is left out without
         /// waiting, and a row with the method `GAP` tells how many were.
-        audit_required: bool = "audit.required", "LECTERN_AUDIT_REQUIRED", "true";
-        /// How many requests of one network that strangers sent in vain get a row each in a minute. The further ones
-        /// are counted, in one row for each kind of them.
-        audit_strangers: usize = "audit.strangers", "LECTERN_AUDIT_STRANGERS", "60";
+        required: bool = "audit.required", "LECTERN_AUDIT_REQUIRED", "true";
+        /// The number of requests of one network, sent in vain by strangers, that get a row each in a minute. The further
+        /// ones are counted, in one row for each kind of them.
+        strangers: usize = "audit.strangers", "LECTERN_AUDIT_STRANGERS", "60";
+    }
 
-        /// How often the service removes what is over.
-        retention_interval: Duration = "retention.interval", "LECTERN_RETENTION_INTERVAL", "60";
+    /// The time for which things are kept that nobody deletes.
+    retention: RetentionSettings {
+        /// The time between two removals of what is over.
+        interval: Duration = "retention.interval", "LECTERN_RETENTION_INTERVAL", "60";
         /// The time for which audit rows are kept.
-        retention_audit: Duration = "retention.audit", "LECTERN_RETENTION_AUDIT", "4320h";
-        /// How many audit rows of writes are kept, and how many of other requests. A row takes at most 1 KiB.
-        retention_audit_rows: usize = "retention.auditRows", "LECTERN_RETENTION_AUDITROWS", "5000000";
+        audit: Duration = "retention.audit", "LECTERN_RETENTION_AUDIT", "4320h";
+        /// The number of audit rows of writes that are kept, and of other requests. A row takes at most 1 KiB.
+        audit_rows: usize = "retention.auditRows", "LECTERN_RETENTION_AUDITROWS", "5000000";
         /// The time for which events are kept for those who follow them.
-        retention_outbox: Duration = "retention.outbox", "LECTERN_RETENTION_OUTBOX", "720h";
+        outbox: Duration = "retention.outbox", "LECTERN_RETENTION_OUTBOX", "720h";
         /// The number of events that are kept for those who follow them.
-        retention_outbox_rows: usize = "retention.outboxRows", "LECTERN_RETENTION_OUTBOXROWS", "5000000";
+        outbox_rows: usize = "retention.outboxRows", "LECTERN_RETENTION_OUTBOXROWS", "5000000";
         /// The time for which results of requests with an `Idempotency-Key` are kept.
-        retention_idempotency: Duration = "retention.idempotency", "LECTERN_RETENTION_IDEMPOTENCY", "24h";
-        /// How many of these results are kept for one account.
-        retention_idempotency_keys: usize = "retention.idempotencyKeys", "LECTERN_RETENTION_IDEMPOTENCYKEYS", "1000";
-        /// What these results may take of the disk altogether; beyond it the oldest are removed early.
-        retention_idempotency_bytes: ByteSize = "retention.idempotencyBytes", "LECTERN_RETENTION_IDEMPOTENCYBYTES", "256MiB";
+        idempotency: Duration = "retention.idempotency", "LECTERN_RETENTION_IDEMPOTENCY", "24h";
+        /// The number of these results that are kept for one account.
+        idempotency_keys: usize = "retention.idempotencyKeys", "LECTERN_RETENTION_IDEMPOTENCYKEYS", "1000";
+        /// The room of these results on the disk altogether; beyond it the oldest are removed early.
+        idempotency_bytes: ByteSize = "retention.idempotencyBytes", "LECTERN_RETENTION_IDEMPOTENCYBYTES", "256MiB";
     }
 }
 
 impl Config {
     /// The service's public address, without a slash at the end.
     pub fn server_url(&self) -> String {
-        self.public_url.as_ref().map_or_else(
+        self.session.public_url.as_ref().map_or_else(
             || format!("http://{}", self.listen),
             |it| it.as_str().to_owned(),
         )
     }
 
+    /// Returns whether it listens where others than this machine can reach it.
+    pub fn is_exposed(&self) -> bool {
+        !self.listen.ip().to_canonical().is_loopback()
+    }
+}
+
+impl SessionSettings {
     /// The suffix of the session cookie.
     pub fn cookie_suffix(&self) -> &str {
         match &*self.server_id {
@@ -312,25 +379,25 @@ impl Config {
         }
     }
 
-    /// Returns whether the session cookie says `Secure` in the answer to a request that came in over TLS or not.
-    pub fn cookie_says_secure(&self, is_secure: bool) -> bool {
+    /// Returns whether the public address is reached over TLS.
+    pub fn has_https(&self) -> bool {
+        self.public_url.as_ref().is_some_and(WebOrigin::is_https)
+    }
+
+    /// Returns whether the session cookie says `Secure` whatever connection a request came over.
+    pub fn is_always_secure(&self) -> bool {
         match self.cookie_secure {
             CookieSecure::Always => true,
             CookieSecure::Never => false,
-            CookieSecure::Auto => {
-                is_secure || self.public_url.as_ref().is_some_and(WebOrigin::is_https)
-            }
+            CookieSecure::Auto => self.has_https(),
         }
     }
+}
 
-    /// Returns whether it listens where others than this machine can reach it.
-    pub fn is_exposed(&self) -> bool {
-        !self.listen.ip().to_canonical().is_loopback()
-    }
-
+impl ProxySettings {
     /// Returns whether `address` is that of a trusted proxy.
-    pub fn trusts(&self, address: std::net::IpAddr) -> bool {
-        self.trusted_proxies.iter().any(|it| it.contains(address))
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        self.trusted.iter().any(|it| it.contains(address))
     }
 }
 
@@ -339,7 +406,7 @@ impl Config {
 pub struct Loaded {
     /// The configuration, if nothing is wrong with it.
     pub config: Result<Config, Problems>,
-    /// What was ignored and is worth a look.
+    /// Things that were ignored and are worth a look.
     pub warnings: Vec<Problem>,
     /// Every setting with its value as it may be shown, and its source.
     pub effective: Vec<(&'static str, String, Source)>,
@@ -348,7 +415,7 @@ pub struct Loaded {
 /// Reads the configuration from what was given.
 pub fn load(given: &Given) -> Loaded {
     let mut problems = Vec::new();
-    let sheet = Sheet::new(SETTINGS, given, &mut problems);
+    let sheet = Sheet::new(&SETTINGS, given, &mut problems);
     let config = Config::read(&sheet, &mut problems);
     if let Some(config) = &config {
         problems.extend(check::check(config));

@@ -51,7 +51,7 @@ pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// The options of a listener: timeouts and limits.
+/// The limits of a listener.
 #[derive(Clone, Debug)]
 pub struct ListenOptions {
     /// The time for which a new connection may be silent.
@@ -68,27 +68,27 @@ pub struct ListenOptions {
     pub head_fields: usize,
     /// The number of connections that may be open; further ones wait.
     pub connections: usize,
-    /// The maximum number of open connections of one address.
+    /// The number of them that one address may have.
     pub per_address: usize,
     /// The time for which connections are still accepted after the signal to stop.
     pub drain_delay: Duration,
-    /// The time from the signal to stop until all connections are cut off.
+    /// The time after the signal until everything ends.
     pub hard_stop: Duration,
 }
 
 impl From<&Config> for ListenOptions {
     fn from(config: &Config) -> Self {
         Self {
-            first_byte: config.first_byte_timeout,
-            head: config.header_timeout,
-            idle: config.idle_timeout,
-            write: config.write_timeout,
-            head_bytes: config.header_bytes.0,
-            head_fields: config.header_fields,
-            connections: config.connections,
-            per_address: config.connections_per_address,
-            drain_delay: config.drain_delay,
-            hard_stop: config.hard_stop,
+            first_byte: config.timeouts.first_byte,
+            head: config.timeouts.header,
+            idle: config.timeouts.idle,
+            write: config.timeouts.write,
+            head_bytes: config.limits.header_bytes.0,
+            head_fields: config.limits.header_fields,
+            connections: config.limits.connections,
+            per_address: config.limits.connections_per_address,
+            drain_delay: config.shutdown.drain_delay,
+            hard_stop: config.shutdown.hard_stop,
         }
     }
 }
@@ -147,7 +147,7 @@ pub async fn serve<S: Serves>(
     }
 }
 
-/// The service that answers the requests of connections.
+/// A service that answers the requests of connections.
 pub trait Serves:
     Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
     + Clone
@@ -171,7 +171,7 @@ impl<S> Serves for S where
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadLater;
 
-/// The state that all connections share.
+/// Things that every connection shares.
 #[derive(Clone)]
 struct Server<S> {
     service: S,
@@ -219,7 +219,7 @@ async fn connection<S: Serves>(
     drop(stream.set_nodelay(true));
     let options = Arc::clone(&server.options);
     let phase = Phase::default();
-    let stream = TimedStream::new(stream, phase.clone(), &options);
+    let stream = TimedStream::new(stream, phase.clone(), Arc::clone(&options));
     let service = server.service.clone();
     let health = server.health.clone();
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {

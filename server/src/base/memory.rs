@@ -26,7 +26,7 @@ pub(crate) fn is_scarce() -> bool {
     scarce().is_some()
 }
 
-/// Returns the available memory, if it is less than the defaults are made for.
+/// The memory that there is, if it is less than the defaults are made for.
 fn scarce() -> Option<u64> {
     available().filter(|it| *it < USUAL)
 }
@@ -41,40 +41,40 @@ pub(crate) fn fit(config: &mut Config) {
             "there are only {} MiB of memory: answers take up to {} KiB and together {} MiB, {} reads, {} searches and {} logins \
              run at once, and {} and {} connections read from the database",
             bytes >> 20,
-            config.answer_bytes.0 >> 10,
-            config.answer_memory.0 >> 20,
-            config.admission_reads.unwrap_or_default(),
-            config.admission_scans.unwrap_or_default(),
-            config.admission_logins.unwrap_or_default(),
-            config.readers.unwrap_or_default(),
-            config.scans.unwrap_or_default(),
+            config.limits.answer_bytes.0 >> 10,
+            config.limits.answer_memory.0 >> 20,
+            config.admission.reads.unwrap_or_default(),
+            config.admission.scans.unwrap_or_default(),
+            config.admission.logins.unwrap_or_default(),
+            config.pool.readers.unwrap_or_default(),
+            config.pool.scans.unwrap_or_default(),
         );
     }
 }
 
-/// Lowers the limits of `config` to those for `bytes` of memory; returns whether any is lower than before.
+/// Lowers the limits of `config` to those for which `bytes` of memory have room; answers whether any is lower than before.
 fn shrink(config: &mut Config, bytes: u64) -> bool {
-    let before = (config.answer_bytes.0, config.answer_memory.0);
+    let Config {
+        limits, admission, ..
+    } = config;
     let bytes = usize::try_from(bytes.max(LEAST)).unwrap_or(usize::MAX);
-    config.answer_bytes.0 = before.0.min(bytes / 128);
-    config.answer_memory.0 = before.1.min(bytes / 8);
-    let reads = config
-        .admission_reads
-        .unwrap_or(usize::MAX)
-        .min(bytes / (64 << 20))
-        .max(1);
-    let logins = config
-        .admission_logins
-        .unwrap_or(usize::MAX)
-        .min(bytes / LOGIN)
-        .max(1);
-    let is_lower = config.admission_reads != Some(reads) || config.admission_logins != Some(logins);
-    config.admission_reads = Some(reads);
-    config.admission_logins = Some(logins);
+    let lower = |limit: &mut usize, most: usize| {
+        let is_lower = *limit > most;
+        *limit = most.min(*limit);
+        is_lower
+    };
+    let mut is_lower = lower(&mut limits.answer_bytes.0, bytes / 128);
+    is_lower |= lower(&mut limits.answer_memory.0, bytes / 8);
+    for (limit, most) in [
+        (&mut admission.reads, bytes / (64 << 20)),
+        (&mut admission.logins, bytes / LOGIN),
+    ] {
+        is_lower |= lower(limit.get_or_insert(usize::MAX), most.max(1));
+    }
     let capacity = Capacity::of(config);
     let within = capacity.within_memory(bytes);
     within.tell(config);
-    is_lower || within != capacity || before != (config.answer_bytes.0, config.answer_memory.0)
+    is_lower || within != capacity
 }
 
 /// The memory of the machine, or of the control group of this process if that is less.
@@ -119,7 +119,6 @@ fn of_groups(text: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::config::Given;
 
     #[test]
     fn the_lowest_limit_of_all_groups_holds() {
@@ -151,27 +150,20 @@ mod tests {
 
     #[test]
     fn little_memory_lowers_what_is_asked_for_and_raises_nothing() {
-        let arguments = [("limits.answerBytes", "1MiB"), ("admission.reads", "2")];
-        let given = Given {
-            arguments: arguments
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .to_vec(),
-            ..Given::default()
-        };
-        let mut config = crate::base::config::load(&given).config.unwrap();
+        let mut config = Config::with(&[("limits.answerBytes", "1MiB"), ("admission.reads", "2")]);
         assert!(shrink(&mut config, 256 << 20));
-        assert_eq!(config.answer_bytes.0, 1 << 20);
-        assert_eq!(config.answer_memory.0, 32 << 20);
+        assert_eq!(config.limits.answer_bytes.0, 1 << 20);
+        assert_eq!(config.limits.answer_memory.0, 32 << 20);
         assert_eq!(
-            (config.admission_reads, config.admission_scans),
+            (config.admission.reads, config.admission.scans),
             (Some(2), Some(2))
         );
         assert!(!shrink(&mut config, 256 << 20));
         assert!(shrink(&mut config, 0));
         assert_eq!(
-            (config.admission_reads, config.admission_scans),
+            (config.admission.reads, config.admission.scans),
             (Some(1), Some(1))
         );
-        assert_eq!(config.admission_logins, Some(1));
+        assert_eq!(config.admission.logins, Some(1));
     }
 }

@@ -52,6 +52,11 @@ impl Steady {
     }
 }
 
+/// The same length of time as clocks count it.
+pub(crate) fn delta(time: Duration) -> TimeDelta {
+    TimeDelta::from_std(time).unwrap_or(TimeDelta::MAX)
+}
+
 /// The time from one instant to another, in whole milliseconds.
 pub(crate) fn since(one: Instant, other: Instant) -> TimeDelta {
     let passed = other.saturating_duration_since(one).as_millis();

@@ -21,25 +21,25 @@ use crate::base::config::{Config, LogFormat};
 use limit::{LIMITER, Limit};
 use unfailing::{LOST, Unfailing};
 
-/// The counters of log lines that were not written.
+/// The log lines that were not written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
-    /// The number of lines that were only counted, because too many came from the same place.
+    /// The number that were only counted, because too many came from the same place.
     pub(crate) repeated: u64,
-    /// The number of lines that could not be written.
+    /// The number that could not be written.
     pub(crate) lost: u64,
 }
 
 /// Sends log lines to the standard error stream. A second call changes nothing.
 pub fn start(config: &Config) {
-    let filter = EnvFilter::try_new(&config.log_level).unwrap_or_else(|_| EnvFilter::new("info"));
-    let limit = Limit(config.log_lines_per_minute);
+    let filter = EnvFilter::try_new(&config.log.level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let limit = Limit(config.log.lines_per_minute);
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         // It would tell of its failures on the same stream, and panic where that fails too.
         .log_internal_errors(false)
         .with_writer(|| Unfailing(std::io::stderr()));
-    let started = match form(config.log_format, Surroundings::find()) {
+    let started = match form(config.log.format, Surroundings::find()) {
         Form::Json => lines
             .json()
             .flatten_event(true)
@@ -88,7 +88,7 @@ fn form(format: LogFormat, surroundings: Surroundings) -> Form {
     }
 }
 
-/// Returns the counters since the service started.
+/// The lines that were not written since the service started.
 pub(crate) fn lines() -> Lines {
     Lines {
         repeated: LIMITER.repeated(),

@@ -107,7 +107,7 @@ impl Admission {
             lanes,
             known: KnownLarge::new(),
             rates: Rates::of(config),
-            exempt: config.rate_exempt.clone(),
+            exempt: config.rate.exempt.clone(),
             keys: RandomState::new(),
             metrics: metrics.clone(),
         }
@@ -216,8 +216,7 @@ impl Admission {
 impl Admission {
     /// As if nothing were configured.
     pub(crate) fn for_tests() -> std::sync::Arc<Self> {
-        let config = crate::base::config::load(&crate::base::config::Given::default());
-        Self::new(&config.config.unwrap(), &Figures::default()).into()
+        Self::new(&Config::with(&[]), &Figures::default()).into()
     }
 }
 
@@ -249,17 +248,17 @@ fn limits(class: Class, config: &Config) -> Limits {
     let capacity = Capacity::of(config);
     let given = |given: Option<usize>, default| given.unwrap_or(default);
     let places = match class {
-        Class::Read => given(config.admission_reads, cores.saturating_mul(4).max(8)),
+        Class::Read => given(config.admission.reads, cores.saturating_mul(4).max(8)),
         Class::Scan => capacity.searches,
         Class::Write => capacity.writes,
-        Class::Login => given(config.admission_logins, cores.saturating_mul(2)),
-        Class::Large => given(config.admission_large, cores.div_ceil(2)),
-        Class::Upload => config.admission_uploads,
+        Class::Login => given(config.admission.logins, cores.saturating_mul(2)),
+        Class::Large => given(config.admission.large, cores.div_ceil(2)),
+        Class::Upload => config.admission.uploads,
     };
     let queue = match class {
         // Whoever waits has read what is to be answered, and has it in memory.
-        Class::Large => config.admission_queue.min(LARGE_QUEUE),
-        _ => config.admission_queue,
+        Class::Large => config.admission.queue.min(LARGE_QUEUE),
+        _ => config.admission.queue,
     };
     let most = places.saturating_sub(places.div_ceil(4)).max(1);
     let part = |parts: usize| queue.div_ceil(parts);
@@ -278,8 +277,8 @@ fn limits(class: Class, config: &Config) -> Limits {
         places,
         queue,
         wait: match class {
-            Class::Login => config.admission_wait.max(LOGIN_WAIT),
-            _ => config.admission_wait,
+            Class::Login => config.admission.wait.max(LOGIN_WAIT),
+            _ => config.admission.wait,
         },
         of_group,
         of_member,

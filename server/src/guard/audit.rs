@@ -3,8 +3,8 @@
 //! The row of a write is part of the write's own transaction. That of everything else goes through a
 //! bounded queue and is stored in batches, on SQLite in a file of its own, so that reading costs no commit.
 //!
-//! Requests that strangers send in vain are counted where there are too many: the column `times` is the number of
-//! requests of a row, so that the sum over all rows is the number of requests.
+//! Requests that strangers send in vain are counted where there are too many of them: the column `times` tells for how many
+//! requests a row stands, so that the sum over all rows is the number of requests.
 
 mod reader;
 mod store;
@@ -22,6 +22,7 @@ use http::StatusCode;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use crate::base::config::AuditSettings;
 use crate::base::health::Health;
 use crate::base::supervise;
 
@@ -33,29 +34,12 @@ use writer::Writer;
 /// The maximum number of bytes of a method's name that are stored.
 const METHOD: usize = 32;
 
-/// The limits of the log.
-#[derive(Clone, Debug)]
-pub struct AuditOptions {
-    /// The maximum number of rows that wait to be stored.
-    pub queue: usize,
-    /// The maximum number of rows that are stored at once.
-    pub batch: usize,
-    /// The time for which a request waits for room in the queue before it is refused.
-    pub wait: Duration,
-    /// True if a request whose row finds no room is refused; otherwise its row is left out, and counted.
-    pub is_required: bool,
-    /// The number of requests in vain of strangers in one network that get a row each in a minute.
-    pub strangers: usize,
-    /// The prefixes of addresses of the service, such as `/direct/site`, by which requests are aggregated.
-    pub places: Vec<String>,
-}
-
-/// A row of the log about one request, or about several that are alike.
+/// A row of the log: one request, or several that are alike.
 #[derive(Clone, Debug)]
 pub struct AuditRow {
-    /// The time of the request.
+    /// The time when the request came in.
     pub time: DateTime<Utc>,
-    /// The sender, and the origin of the request.
+    /// The sender, and how it came in.
     pub origin: Origin,
     /// The status of the answer.
     pub status: u16,
@@ -64,8 +48,8 @@ pub struct AuditRow {
 }
 
 impl AuditRow {
-    /// Makes the row of a request of `origin` that came in at `time`. The name of the method, which a client may make
-    /// as long as it likes, is cut; the path was when `origin` was made.
+    /// The row of a request of `origin` that came in at `time`. The name of the method, which a client
+    /// may make as long as it likes, is cut; the path was when `origin` was made.
     pub fn of(mut origin: Origin, time: DateTime<Utc>, status: StatusCode) -> Self {
         if origin.method.len() > METHOD {
             origin.method = beginning(&origin.method, METHOD).to_owned().into();
@@ -121,23 +105,30 @@ enum Message {
 }
 
 impl AuditLog {
-    /// Starts the task that stores rows. Failures are reported to `health`.
-    pub fn start(store: AuditStore, options: AuditOptions, health: Health) -> Self {
-        let (queue, messages) = mpsc::channel(options.queue.max(1));
+    /// Starts the task that stores rows. What goes wrong is told to `health`.
+    /// Requests that are only counted are told apart by `places`, where addresses of the service begin, such as
+    /// `/direct/site`.
+    pub fn start(
+        store: AuditStore,
+        settings: &AuditSettings,
+        places: Vec<String>,
+        health: Health,
+    ) -> Self {
+        let (queue, messages) = mpsc::channel(settings.queue_rows);
         let (lost, unstored) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let writer = Writer::new(
             messages,
             store,
-            options.batch.max(1),
-            Strangers::new(options.strangers, options.places),
+            settings.batch_rows,
+            Strangers::new(settings.strangers, places),
             (Arc::clone(&lost), Arc::clone(&unstored)),
             health.clone(),
         );
         supervise::spawn(writer, health.clone());
         Self {
             queue,
-            wait: options.wait,
-            is_required: options.is_required,
+            wait: settings.wait,
+            is_required: settings.required,
             lost,
             unstored,
             health,
@@ -207,10 +198,11 @@ mod tests {
     use std::borrow::Cow;
     use std::net::{IpAddr, Ipv4Addr};
 
-    use entity_core::engine::Reading;
+    use entity_core::engine::ReadBudget;
     use entity_core::{Caller, ErrorKind};
 
     use super::*;
+    use crate::base::config::Config;
 
     fn log(is_required: bool) -> (AuditLog, mpsc::Receiver<Message>) {
         let (queue, messages) = mpsc::channel(1);
@@ -232,7 +224,7 @@ mod tests {
             request_id: "r".into(),
             method: Cow::Owned(method.to_owned()),
             path: path.into(),
-            reading: Reading::default(),
+            read_budget: ReadBudget::default(),
         };
         AuditRow::of(origin, DateTime::<Utc>::UNIX_EPOCH, StatusCode::OK)
     }
@@ -269,15 +261,8 @@ mod tests {
         let db = sea_orm::Database::connect("sqlite::memory:").await.unwrap();
         db.close_by_ref().await.unwrap();
         let store = AuditStore::new(db, entity_core::db::Faults::new(None));
-        let options = AuditOptions {
-            queue: 100,
-            batch: 10,
-            wait: Duration::from_millis(100),
-            is_required: true,
-            strangers: 100,
-            places: Vec::new(),
-        };
-        AuditLog::start(store, options, Health::default())
+        let settings = Config::with(&[("audit.queueRows", "100"), ("audit.batchRows", "10")]).audit;
+        AuditLog::start(store, &settings, Vec::new(), Health::default())
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ pub use directory::Accounts;
 pub use evidence::{Account, Authenticator, Directory, Evidence, PasswordCheck, TrustedHeader};
 pub use login::{LoggedIn, Login, LoginParts};
 pub use password::{PasswordCost, Passwords};
-pub use throttle::{Throttle, ThrottleOptions};
+pub use throttle::Throttle;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use http::header::{ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use subtle::ConstantTimeEq as _;
 
-use crate::base::config::CsrfMode;
+use crate::base::config::{CsrfMode, CsrfSettings, WebOrigin};
 use crate::base::media;
 
 /// The header that carries the session's token.
@@ -19,12 +19,12 @@ pub const TOKEN_FIELD: &str = "sakai_csrf_token";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What the decision depends on besides the request.
+/// The settings on which the decision depends.
 #[derive(Clone, Debug)]
 pub struct CsrfOptions {
     mode: CsrfMode,
-    /// Our own, and behind it those that are listed.
-    origins: Vec<String>,
+    own: String,
+    trusted: Vec<String>,
 }
 
 /// The word on a request.
@@ -43,20 +43,15 @@ pub enum Verdict {
 }
 
 impl CsrfOptions {
-    /// Requests from pages of `base_url` pass, and from those of the `trusted` origins.
-    ///
-    /// # Errors
-    /// One of them is no origin; the error is its text.
-    pub fn new(
-        mode: CsrfMode,
-        base_url: &str,
-        trusted: &[String],
-    ) -> std::result::Result<Self, String> {
-        let origins = std::iter::once(base_url)
-            .chain(trusted.iter().map(String::as_str))
-            .map(|it| origin_of(it).ok_or_else(|| it.to_owned()))
-            .collect::<std::result::Result<_, _>>()?;
-        Ok(Self { mode, origins })
+    /// Requests from pages of `base_url` pass, and from those of the origins that `settings` list.
+    pub fn new(settings: &CsrfSettings, base_url: &str) -> Self {
+        let trusted = settings.trusted_origins.iter().map(WebOrigin::as_str);
+        let origin = |url| origin_of(url).unwrap_or_default();
+        Self {
+            mode: settings.mode,
+            own: origin(base_url),
+            trusted: trusted.map(origin).collect(),
+        }
     }
 }
 
@@ -96,7 +91,7 @@ fn comes_from_us(options: &CsrfOptions, headers: &HeaderMap) -> bool {
         it.to_str()
             .ok()
             .and_then(origin_of)
-            .is_some_and(|it| options.origins.contains(&it))
+            .is_some_and(|it| it == options.own || options.trusted.contains(&it))
     };
     let is_near = |it: &HeaderValue| matches!(it.as_bytes(), b"same-origin" | b"none");
     all(headers, &SEC_FETCH_SITE, is_near)
@@ -109,7 +104,7 @@ fn comes_from_us(options: &CsrfOptions, headers: &HeaderMap) -> bool {
 fn comes_from_friends(options: &CsrfOptions, headers: &HeaderMap) -> bool {
     let is_listed = |it: &HeaderValue| {
         let origin = it.to_str().ok().and_then(origin_of);
-        origin.is_some_and(|it| options.origins.iter().skip(1).any(|listed| *listed == it))
+        origin.is_some_and(|it| options.trusted.contains(&it))
     };
     let is_elsewhere = |it: &HeaderValue| matches!(it.as_bytes(), b"same-site" | b"cross-site");
     all(headers, &SEC_FETCH_SITE, is_elsewhere) == Some(true)
@@ -174,15 +169,21 @@ pub(crate) fn without_token() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::config::Value;
 
     const OURS: &str = "https://lms.example.org";
     const TOKEN: &str = "the-token";
 
     fn options(mode: CsrfMode) -> CsrfOptions {
-        CsrfOptions::new(mode, OURS, &["https://portal.example.org".to_owned()]).unwrap()
+        let trusted = Value::parse("https://portal.example.org").unwrap();
+        let settings = CsrfSettings {
+            mode,
+            trusted_origins: vec![trusted],
+        };
+        CsrfOptions::new(&settings, OURS)
     }
 
-    /// What another program would say of one row: written as the rule reads, not as the code does.
+    /// The decision of another program about one row: written as the rule reads, not as the code does.
     fn oracle(
         method: &str,
         site: Option<&str>,

@@ -13,8 +13,8 @@ pub mod table;
 use http::HeaderName;
 
 pub use attributes::{Area, Attributes};
-pub use cache::{SessionOptions, Sessions};
-pub use cookie::{CookieError, CookieOptions, Presented, SameSite};
+pub use cache::Sessions;
+pub use cookie::{Presented, SessionCookie};
 pub use id::{IdHash, SessionId};
 pub use record::Session;
 pub use store::{SqlSessions, Touch};

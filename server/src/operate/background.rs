@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use entity_core::engine::{Audit, Origin, Reading};
+use entity_core::engine::{Audit, Origin, ReadBudget};
 use entity_core::{Caller, Context, Result};
 use futures::future::BoxFuture;
 
@@ -20,7 +20,7 @@ pub(crate) fn origin() -> Origin {
         request_id: "janitor".into(),
         method: "SWEEP".into(),
         path: "/".into(),
-        reading: Reading::default(),
+        read_budget: ReadBudget::default(),
     }
 }
 

@@ -29,10 +29,10 @@ const ALONE: &str = "lectern.files";
 /// # Errors
 /// Returns an error if the address of the database is none.
 pub fn folder(config: &Config) -> Result<Option<PathBuf>> {
-    if let Some(folder) = &config.files_folder {
+    if let Some(folder) = &config.files.folder {
         return Ok(Some(folder.into()));
     }
-    if config.files_url.is_some() {
+    if config.files.url.is_some() {
         return Ok(None);
     }
     let beside = storage::beside_content(config.database.expose(), BESIDE)?;
@@ -44,7 +44,7 @@ pub fn folder(config: &Config) -> Result<Option<PathBuf>> {
 /// # Errors
 /// Returns an error if the address of the database is none.
 pub fn place(config: &Config) -> Result<String> {
-    if let Some(bucket) = &config.files_url {
+    if let Some(bucket) = &config.files.url {
         return Ok(bucket.address().to_owned());
     }
     let folder = folder(config)?.unwrap_or_default();
@@ -56,11 +56,11 @@ pub fn place(config: &Config) -> Result<String> {
 /// # Errors
 /// Returns an error if the settings do not go together, or a folder can't be made.
 pub async fn connect(config: &Config) -> Result<Blobs> {
-    if let Some(bucket) = &config.files_url {
-        return Ok(Blobs::new(S3Store::open(bucket, config).await?));
+    if let Some(bucket) = &config.files.url {
+        return Ok(Blobs::new(S3Store::open(bucket, &config.files).await?));
     }
     let folder = folder(config)?.unwrap_or_default();
-    let reserve = u64::try_from(config.files_reserve.0).unwrap_or(u64::MAX);
+    let reserve = u64::try_from(config.quota.file_reserve.0).unwrap_or(u64::MAX);
     let store = DiskStore::open(folder).await?.with_reserve(reserve);
     Ok(Blobs::new(store))
 }

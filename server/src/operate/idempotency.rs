@@ -1,25 +1,16 @@
 //! The results that are kept for an `Idempotency-Key`: for how long, and how those are removed that no longer count.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 use entity_core::{Context, Result};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
 use sea_orm::{ConnectionTrait as _, Statement};
 
+use crate::base::config::RetentionSettings;
+
 /// The table of results.
 pub(crate) const TABLE: &str = "idempotency_key";
 
-/// The limits of the stored results.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
-    /// The time for which a result is kept.
-    pub(crate) keeps: Duration,
-    /// The maximum number of results of one account; a further one takes the place of the oldest.
-    pub(crate) keys: usize,
-}
-
-/// The maximum number of results that one step of a sweep removes, so that it never keeps writers waiting.
+/// Most results that one step of a sweep removes, so that it never keeps writers waiting.
 pub(crate) const SWEEP: u64 = 500;
 
 /// Removes some of the results that have expired at `now`, and of those that are more than `most` bytes altogether;
@@ -42,7 +33,7 @@ pub(crate) async fn sweep(cx: &Context, now: DateTime<Utc>, most: usize) -> Resu
     Ok(cx.db()?.execute(&statement).await?.rows_affected())
 }
 
-/// Returns the time of the newest result that has no room if the results behind it take `most` bytes.
+/// The time when the newest result was made that has no room if the results behind it take `most` bytes.
 async fn oldest_that_fits(cx: &Context, most: usize) -> Result<Option<i64>> {
     let sql = format!(
         "SELECT MAX(created) AS created FROM
@@ -58,9 +49,9 @@ async fn oldest_that_fits(cx: &Context, most: usize) -> Result<Option<i64>> {
         .flatten())
 }
 
-/// Returns the time, in milliseconds, up to which stored results have expired.
+/// The time, in milliseconds, before which nothing that was kept counts any more.
 pub(crate) fn oldest(cx: &Context, now: DateTime<Utc>) -> Result<i64> {
-    let keeps = cx.service::<Bounds>()?.keeps.as_millis();
+    let keeps = cx.service::<RetentionSettings>()?.idempotency.as_millis();
     let keeps = i64::try_from(keeps).unwrap_or(i64::MAX);
     Ok(now.timestamp_millis().saturating_sub(keeps))
 }

@@ -3,7 +3,7 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use entity_core::db::{LaneCounts, Lanes};
+use entity_core::db::{QueryPoolCounts, QueryPools};
 use entity_providers::storage::db::{LARGE_JOURNAL, shrink_journal};
 
 use crate::base::supervise::Task;
@@ -24,7 +24,7 @@ pub(crate) struct Janitor {
     /// True if it was reported that the clock is not believed.
     doubts: bool,
     /// The counts that were reported last of statements that did not come to their end.
-    reported: LaneCounts,
+    reported: QueryPoolCounts,
 }
 
 impl Janitor {
@@ -32,9 +32,9 @@ impl Janitor {
     pub(crate) fn of(node: &Node) -> Self {
         Self {
             node: node.downgrade(),
-            pause: node.config.retention_interval,
+            pause: node.config.retention.interval,
             doubts: false,
-            reported: LaneCounts::default(),
+            reported: QueryPoolCounts::default(),
         }
     }
 }
@@ -50,7 +50,7 @@ impl Task for Janitor {
             };
             self.doubts = report_clock(&node, self.doubts);
             clean(&node).await;
-            report_lanes(&node.storage.content.lanes, &mut self.reported);
+            report_query_pools(&node.storage.content.query_pools, &mut self.reported);
         }
     }
 
@@ -100,10 +100,13 @@ fn report_clock(node: &Node, doubted: bool) -> bool {
 }
 
 /// Tells how many statements did not come to their end since the last time, if any did not.
-fn report_lanes(lanes: &Lanes, reported: &mut LaneCounts) {
-    let mut now = LaneCounts::default();
-    for lane in [&lanes.reads, &lanes.scans].into_iter().flatten() {
-        let counts = lane.counts();
+fn report_query_pools(query_pools: &QueryPools, reported: &mut QueryPoolCounts) {
+    let mut now = QueryPoolCounts::default();
+    for pool in [&query_pools.reads, &query_pools.scans]
+        .into_iter()
+        .flatten()
+    {
+        let counts = pool.counts();
         now.stopped = now.stopped.saturating_add(counts.stopped);
         now.abandoned = now.abandoned.saturating_add(counts.abandoned);
         now.refused = now.refused.saturating_add(counts.refused);

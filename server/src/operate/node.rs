@@ -52,7 +52,7 @@ pub struct Inner {
     pub(crate) archives: Arc<Semaphore>,
     /// The last files that the sweep of files has looked at: of the table, and of the store.
     pub(crate) swept_files: Position<(String, Option<Blob>)>,
-    /// How far the attempts at quizzes that ended by themselves are collected.
+    /// The last quiz of which the attempts that ended by themselves were collected.
     pub(crate) collected: Position<String>,
     /// The clock by which things are old enough to be removed.
     pub(crate) trusted_clock: TrustedClock,

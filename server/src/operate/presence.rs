@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use entity_core::Result;
-use entity_core::engine::{Origin, Visit, Visits};
+use entity_core::engine::{Origin, PresenceTracker, Visit};
 use entity_providers::people::membership::presence;
 use tokio::time::sleep;
 
@@ -61,7 +61,7 @@ impl Task for Keeper {
 
 /// Keeps all visits that other nodes do not know of.
 pub(crate) async fn keep(node: &Node) -> Result<()> {
-    let visits = node.dispatcher.shared().service::<Visits>()?;
+    let visits = node.dispatcher.shared().service::<PresenceTracker>()?;
     let origin = Origin {
         method: "KEEP".into(),
         ..background::origin()

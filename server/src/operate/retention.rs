@@ -56,14 +56,14 @@ pub(crate) async fn sweep(node: &Node) -> Result<()> {
     let config = &node.config;
     let audit = Log {
         table: "audit",
-        keeps: config.retention_audit,
-        most: config.retention_audit_rows,
+        keeps: config.retention.audit,
+        most: config.retention.audit_rows,
         end: None,
     };
     let outbox = Log {
         table: OUTBOX,
-        keeps: config.retention_outbox,
-        most: config.retention_outbox_rows,
+        keeps: config.retention.outbox,
+        most: config.retention.outbox_rows,
         end: Some(follower::first_needed(node).await?),
     };
     let content = &node.storage.content;
@@ -76,7 +76,7 @@ pub(crate) async fn sweep(node: &Node) -> Result<()> {
         Box::pin(async move { throttle.sweep(cx, now).await })
     })
     .await?;
-    let most = config.retention_idempotency_bytes.0;
+    let most = config.retention.idempotency_bytes.0;
     in_steps(node, move |cx| Box::pin(invitation::sweep(cx, now))).await?;
     for sweep in SWEEPS {
         in_steps(node, move |cx| sweep(cx, now, idempotency::SWEEP)).await?;

@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
-use entity_core::db::{Db, Faults, Groups, Lanes, is_at_rest};
+use entity_core::db::{Db, Faults, GroupCommit, QueryPools, is_at_rest};
 use entity_core::{Error, ErrorKind, Registry, Result};
 use entity_providers::storage::db::{Pools, offline};
 use rustix::fs::statvfs;
@@ -64,7 +64,7 @@ impl Storage {
         entity_providers::storage::db::migrate(&content, migrations).await?;
         entity_providers::storage::db::ensure_tables(&content, registry).await?;
         entity_providers::storage::db::count_tables(&content, registry).await?;
-        entity_core::db::try_tables(&content, registry).await?;
+        entity_core::db::check_declared_sql(&content, registry).await?;
         let reads = match content.writer.get_database_backend() {
             DbBackend::Sqlite => beside(url).await?,
             _ => content.clone(),
@@ -333,10 +333,10 @@ async fn beside(url: &str) -> Result<Db> {
         reader: connection.clone(),
         writer: connection,
         file: None,
-        lanes: Lanes::default(),
+        query_pools: QueryPools::default(),
         faults,
         stops: None,
-        groups: Groups::default(),
+        groups: GroupCommit::default(),
     };
     entity_providers::storage::db::migrate(&db, audit_migrations).await?;
     Ok(db)

@@ -1,7 +1,7 @@
 //! The events that a user receives: those of entities of their sites which they may read now. Streams and webhooks send
 //! the same.
 
-use entity_core::engine::{Event, Sighted, read_references};
+use entity_core::engine::{Event, ReferencePreview, read_references};
 use entity_core::{Context, Reference, Registry, Result, Scope, gate, wire};
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ async fn without_unheld<'a>(
     Ok(kept)
 }
 
-fn told(cx: &Context, number: i64, event: &Event, entity: &Sighted) -> Told {
+fn told(cx: &Context, number: i64, event: &Event, entity: &ReferencePreview) -> Told {
     Told {
         id: number.to_string(),
         kind: event.kind.clone(),

@@ -1,6 +1,6 @@
 //! The clock by which things become old enough to be removed.
 //!
-//! What was removed does not come back when the clock does. So a clock that is set while the service runs, or that tells
+//! A row that was removed does not come back when the clock does. So a clock that is set while the service runs, or that tells
 //! a day more at the start than the newest row, is believed a day later; until then things get older as time passes.
 
 use std::time::Instant;

@@ -114,7 +114,7 @@ impl Watch {
 /// Asks the database, and returns true if it answers.
 fn ask(db: &Db) -> BoxFuture<'static, bool> {
     // Statements that fill the other connections say nothing about the database.
-    let probe = db.lanes.probe.as_ref().unwrap_or(&db.reader).clone();
+    let probe = db.query_pools.probe.as_ref().unwrap_or(&db.reader).clone();
     Box::pin(async move { probe.execute_unprepared(QUESTION).await.is_ok() })
 }
 

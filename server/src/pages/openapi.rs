@@ -138,11 +138,11 @@ impl<'a> Builder<'a> {
             SESSION,
             SecurityScheme::ApiKey {
                 description: "The cookie that a login sets.",
-                name: self.config.cookie_name.clone(),
+                name: self.config.session.cookie_name.clone(),
                 location: "cookie",
             },
         );
-        if self.config.csrf_mode == CsrfMode::Token {
+        if self.config.csrf.mode == CsrfMode::Token {
             schemes.insert(
                 TOKEN,
                 SecurityScheme::ApiKey {
@@ -152,7 +152,7 @@ impl<'a> Builder<'a> {
                 },
             );
         }
-        if self.config.auth_basic {
+        if self.config.auth.basic {
             schemes.insert(
                 BASIC,
                 SecurityScheme::Http {
@@ -198,13 +198,14 @@ impl<'a> Builder<'a> {
     /// The security requirements of a request, each alternative by itself.
     fn security(&self, need: Need, verb: Verb) -> Vec<BTreeMap<&'static str, Vec<String>>> {
         let mut session = BTreeMap::from([(SESSION, Vec::new())]);
-        if self.config.csrf_mode == CsrfMode::Token && !verb.is_safe() {
+        if self.config.csrf.mode == CsrfMode::Token && !verb.is_safe() {
             session.insert(TOKEN, Vec::new());
         }
         let nothing = need.is_public().then(BTreeMap::new);
         let basic = self
             .config
-            .auth_basic
+            .auth
+            .basic
             .then(|| BTreeMap::from([(BASIC, Vec::new())]));
         nothing.into_iter().chain([session]).chain(basic).collect()
     }

@@ -16,7 +16,7 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use entity_core::engine::DirectPath;
 use entity_core::format::View;
-use entity_core::reply::Abilities;
+use entity_core::reply::AllowedActions;
 use entity_core::{Error, Result, Verb};
 use futures::future::BoxFuture;
 
@@ -172,7 +172,7 @@ impl Visit<'_> {
 }
 
 fn view<'a>(app: &'a App, context: &'a RequestContext) -> View<'a> {
-    direct::request::view(app, context, None, Abilities::default())
+    direct::request::view(app, context, None, AllowedActions::default())
 }
 
 /// An error as a page for those who ask for pages, else in JSON.

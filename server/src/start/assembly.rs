@@ -7,7 +7,7 @@ use entity_core::context::{Services, Shared};
 use entity_core::db::attached::AttachedFileService;
 use entity_core::db::blobs::AccountBytes;
 use entity_core::db::{Quota, Quotas};
-use entity_core::engine::{Dispatcher, Turns, Visits, WriteLimit};
+use entity_core::engine::{Dispatcher, PresenceTracker, WriteLimit, WriteQueue};
 use entity_core::{Result, Start};
 use entity_providers::base::limits::Limits;
 use entity_providers::courses::content::Attached;
@@ -19,14 +19,13 @@ use sea_orm::DbBackend;
 use tokio::sync::watch;
 
 use super::build::{Parts, cores};
-use crate::base::config::Config;
+use crate::base::config::{Config, QuotaSettings};
 use crate::base::sanitizer::HtmlSanitizer;
 use crate::base::system::TokioTimer;
 use crate::guard::admission::{Admission, WriteTurns};
 use crate::guard::auth::password::Passwords;
 use crate::guard::auth::tries::AccountTries;
 use crate::guard::session::Sessions;
-use crate::operate::idempotency::Bounds;
 use crate::operate::journal::Journal;
 use crate::operate::storage::Storage;
 use crate::operate::webhooks;
@@ -48,24 +47,23 @@ pub(super) async fn dispatcher(
     services.insert(Arc::clone(authorizer));
     services.insert(Arc::clone(sessions));
     services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
-    services.insert(Arc::new(limits(config)));
+    services.insert(Arc::new(limits(&config.quota)));
     services.insert(Arc::new(ServerFacts {
-        server_id: config.cookie_suffix().to_owned(),
+        server_id: config.session.cookie_suffix().to_owned(),
     }));
-    services.insert(Arc::new(quotas(config, storage)));
+    services.insert(Arc::new(quotas(&config.quota, storage)));
     services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
     services.insert(Arc::new(blobs));
     services.insert(Arc::new(AttachedFileService(Arc::new(Attached))));
-    services.insert(Arc::new(AccountBytes(count(config.files_account_bytes.0))));
+    services.insert(Arc::new(AccountBytes(count(
+        config.quota.account_file_bytes.0,
+    ))));
     services.insert(Arc::new(WebhookService(Arc::new(webhooks::Rules {
         allows_private: config.webhooks_private,
     }))));
-    services.insert(Arc::new(Visits::default()));
+    services.insert(Arc::new(PresenceTracker::default()));
     services.insert(Arc::clone(&registry));
-    services.insert(Arc::new(Bounds {
-        keeps: config.retention_idempotency,
-        keys: config.retention_idempotency_keys,
-    }));
+    services.insert(Arc::new(config.retention.clone()));
     services.insert(parts.formats);
     let settings = Arc::new(config.extensions.clone());
     let start = Start::new(Arc::clone(&registry), settings, services);
@@ -76,7 +74,7 @@ pub(super) async fn dispatcher(
         authorizer: authorizer.clone(),
         services,
         base_url: config.server_url().into(),
-        answer_bytes: config.answer_bytes.0,
+        answer_bytes: config.limits.answer_bytes.0,
         sanitizer: Arc::new(HtmlSanitizer::new(cores())),
     };
     let journal = Journal {
@@ -93,27 +91,27 @@ pub(super) async fn dispatcher(
         shared,
     );
     Ok(dispatcher.with_write_limit(Some(WriteLimit {
-        length: config.write_hold,
+        length: config.pool.write_hold,
         joined: WriteLimit::JOINED,
         timer: Arc::new(TokioTimer),
     })))
 }
 
 /// Makes the write queue of a SQLite file, which has one writer at a time. PostgreSQL needs none.
-pub(super) fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn Turns>> {
+pub(super) fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn WriteQueue>> {
     let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
-    let turns = || -> Arc<dyn Turns> { Arc::new(WriteTurns::new(Arc::clone(admission))) };
+    let turns = || -> Arc<dyn WriteQueue> { Arc::new(WriteTurns::new(Arc::clone(admission))) };
     is_file.then(turns)
 }
 
-fn quotas(config: &Config, storage: &Storage) -> Quotas {
+fn quotas(quota: &QuotaSettings, storage: &Storage) -> Quotas {
     let account = Quota {
-        entities: config.quota_account_entities.into(),
-        bytes: count(config.quota_account_bytes.0),
+        entities: quota.account_entities.into(),
+        bytes: count(quota.account_bytes.0),
     };
     let site = Quota {
-        entities: config.quota_site_entities.into(),
-        bytes: count(config.quota_site_bytes.0),
+        entities: quota.site_entities.into(),
+        bytes: count(quota.site_bytes.0),
     };
     Quotas::new(account, site, storage.content.reader.clone())
 }
@@ -122,11 +120,11 @@ fn count(it: usize) -> u64 {
     u64::try_from(it).unwrap_or(u64::MAX)
 }
 
-fn limits(config: &Config) -> Limits {
+fn limits(quota: &QuotaSettings) -> Limits {
     Limits {
-        sites_per_account: count(config.sites_per_account),
-        invitations_per_site: count(config.invitations_per_site),
-        invitations_per_account: count(config.invitations_per_account),
-        file_bytes_per_site: count(config.files_site_bytes.0),
+        sites_per_account: count(quota.sites_per_account),
+        invitations_per_site: count(quota.invitations_per_site),
+        invitations_per_account: count(quota.invitations_per_account),
+        file_bytes_per_site: count(quota.site_file_bytes.0),
     }
 }

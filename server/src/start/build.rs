@@ -5,10 +5,9 @@ use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use entity_core::context::{Clock, Ids};
 use entity_core::format::Formats;
-use entity_core::{Error, Registry, Result};
+use entity_core::{Registry, Result};
 use entity_providers::people::authorizer::RoleAuthorizer;
 use tokio::sync::{Semaphore, watch as watched};
 use tokio::time::timeout;
@@ -16,19 +15,20 @@ use tokio_util::task::TaskTracker;
 
 use super::{assembly, figures as counted, pipeline};
 use crate::base::capacity::Capacity;
-use crate::base::config::{self, Config};
+use crate::base::config::Config;
 use crate::base::health::Health;
 use crate::base::metrics::Figures;
+use crate::base::system::delta;
 use crate::guard::admission::Admission;
-use crate::guard::audit::{AuditLog, AuditOptions};
+use crate::guard::audit::AuditLog;
 use crate::guard::auth::directory::Accounts;
 use crate::guard::auth::evidence::{Authenticator, PasswordCheck, TrustedHeader};
 use crate::guard::auth::login::{Login, LoginParts};
 use crate::guard::auth::password::{PasswordCost, Passwords};
-use crate::guard::auth::throttle::{Throttle, ThrottleOptions};
+use crate::guard::auth::throttle::Throttle;
 use crate::guard::csrf::CsrfOptions;
 use crate::guard::pace::Pace;
-use crate::guard::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
+use crate::guard::session::{SessionCookie, Sessions, SqlSessions};
 use crate::operate::files::{self, owner};
 use crate::operate::follower::{self, Activity, Follower, Notifications};
 use crate::operate::janitor::Janitor;
@@ -50,7 +50,7 @@ use crate::{
     operate::{presence, retention, webhooks},
 };
 
-/// What tests own and the real service takes from the machine.
+/// Parts that tests own and the real service takes from the machine.
 #[derive(Clone)]
 pub struct Parts {
     /// The clock.
@@ -63,7 +63,7 @@ pub struct Parts {
     pub endpoints: Arc<Endpoints>,
     /// The formats it speaks.
     pub formats: Arc<Formats>,
-    /// What hashing a password costs.
+    /// The cost of hashing a password.
     pub password_cost: PasswordCost,
 }
 
@@ -109,11 +109,9 @@ impl App {
         let dispatcher =
             assembly::dispatcher((&config, parts), stores, &authorizer, &sessions, &passwords)
                 .await?
-                .with_turns(assembly::turns(&storage, &admission));
+                .with_write_queue(assembly::turns(&storage, &admission));
         counted::quotas(&dispatcher, &figures);
-        let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
-        let csrf = csrf_options(&config)?;
-        let throttle = Throttle::new(throttle_options(&config));
+        let throttle = Throttle::new(&config.login);
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),
             directory: Arc::new(Accounts),
@@ -122,9 +120,14 @@ impl App {
             throttle,
             sessions: Arc::clone(&sessions),
         });
-        let audit = audit_log(&config, &storage, dispatcher.registry(), &health);
+        let audit = AuditLog::start(
+            storage.audit_of_reads.clone(),
+            &config.audit,
+            pipeline::places(dispatcher.registry()),
+            health.clone(),
+        );
         counted::audit(&audit, &figures);
-        let live = Live::new(config.event_streams, config.connections / 4);
+        let live = Live::new(config.limits.event_streams, config.limits.connections / 4);
         counted::events(&live, &figures);
         let node = Node::from(Arc::new(node::Inner {
             dispatcher,
@@ -151,15 +154,15 @@ impl App {
             formats,
             login,
             passwords,
-            cookie,
+            cookie: SessionCookie::new(&config.session),
             audit,
-            answers: AnswerMemory::new(config.answer_memory.0),
+            answers: AnswerMemory::new(config.limits.answer_memory.0),
             admission,
             streams: Arc::new(Semaphore::new(STREAMS)),
             live,
             underway: Underway::default(),
-            pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
-            csrf,
+            pace: Pace::new(config.feeds.burst, delta(config.feeds.interval)),
+            csrf: CsrfOptions::new(&config.csrf, &config.server_url()),
             node,
         });
         app.begin(&news, &health);
@@ -191,7 +194,7 @@ impl App {
 
     /// Returns the time that a stop takes at most, until what is left is cut off.
     pub(crate) fn stop_time(&self) -> Duration {
-        self.config.hard_stop + LAST_WORK
+        self.config.shutdown.hard_stop + LAST_WORK
     }
 
     /// Waits for what is left to be done, however long it takes.
@@ -241,45 +244,14 @@ fn authenticators(config: &Config, passwords: &Passwords) -> Vec<Arc<dyn Authent
     vec![
         Arc::new(PasswordCheck {
             passwords: passwords.clone(),
-            allows_basic: config.auth_basic,
+            allows_basic: config.auth.basic,
         }),
-        Arc::new(TrustedHeader {
-            proxies: config.trusted_proxies.clone(),
-        }),
+        Arc::new(TrustedHeader(config.proxy.clone())),
     ]
-}
-
-fn audit_log(config: &Config, storage: &Storage, registry: &Registry, health: &Health) -> AuditLog {
-    AuditLog::start(
-        storage.audit_of_reads.clone(),
-        AuditOptions {
-            queue: config.audit_queue_rows,
-            batch: config.audit_batch_rows,
-            wait: config.audit_wait,
-            is_required: config.audit_required,
-            strangers: config.audit_strangers,
-            places: pipeline::places(registry),
-        },
-        health.clone(),
-    )
 }
 
 pub(super) fn cores() -> usize {
     available_parallelism().map_or(1, NonZero::get)
-}
-
-fn throttle_options(config: &Config) -> ThrottleOptions {
-    let count = |it| i64::try_from(it).unwrap_or(i64::MAX);
-    ThrottleOptions {
-        free_for_account: count(config.login_account_failures),
-        burst_of_address: count(config.login_address_failures),
-        interval_of_address: delta(config.login_address_interval),
-        ..ThrottleOptions::default()
-    }
-}
-
-fn delta(duration: Duration) -> TimeDelta {
-    TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX)
 }
 
 /// Makes the sessions, and starts what notes that they are used.
@@ -290,43 +262,7 @@ fn sessions(
     health: &Health,
 ) -> Arc<Sessions> {
     let store = SqlSessions::new(storage.content.clone());
-    let (sessions, touches) = Sessions::new(session_options(config), store, Arc::clone(clock));
+    let (sessions, touches) = Sessions::new(&config.session, store, Arc::clone(clock));
     supervise::spawn(touches, health.clone());
     Arc::new(sessions)
-}
-
-fn session_options(config: &Config) -> SessionOptions {
-    SessionOptions {
-        timeout: delta(config.session_timeout),
-        max_lifetime: delta(config.session_max_lifetime),
-        per_user: u64::try_from(config.sessions_per_user).unwrap_or(u64::MAX),
-    }
-}
-
-fn csrf_options(config: &Config) -> Result<CsrfOptions> {
-    let origins: Vec<String> = config
-        .csrf_trusted_origins
-        .iter()
-        .map(|it| it.as_str().to_owned())
-        .collect();
-    CsrfOptions::new(config.csrf_mode, &config.server_url(), &origins).map_err(Error::internal)
-}
-
-fn same_site(same_site: config::SameSite) -> SameSite {
-    match same_site {
-        config::SameSite::Lax => SameSite::Lax,
-        config::SameSite::Strict => SameSite::Strict,
-        config::SameSite::None => SameSite::None,
-    }
-}
-
-fn cookie(config: &Config) -> Result<CookieOptions, crate::guard::session::CookieError> {
-    let options = CookieOptions::new(&config.cookie_name, &config.server_id)?
-        .http_only(config.cookie_http_only)
-        .always_secure(config.cookie_says_secure(false))
-        .same_site(same_site(config.cookie_same_site));
-    match &config.cookie_domain {
-        Some(domain) => options.with_domain(domain),
-        None => Ok(options),
-    }
 }

@@ -133,7 +133,7 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
     }
 }
 
-/// What the file, the environment and the arguments say.
+/// The settings in the file, the environment and the arguments.
 fn given(settings: &Settings) -> Result<Given, Failure> {
     let file = match &settings.config {
         None => None,

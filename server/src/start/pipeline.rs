@@ -76,7 +76,7 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
     let (body, unread) = Unread::of(&parts.headers, body);
     let is_head = parts.method == Method::HEAD;
     let arrived = address::find(&parts, &app.config);
-    let is_proxy = arrived.peer.is_some_and(|it| app.config.trusts(it));
+    let is_proxy = arrived.peer.is_some_and(|it| app.config.proxy.trusts(it));
     let id = match is_proxy {
         true => RequestId::of_proxy(&parts.headers),
         false => RequestId::new(),
@@ -86,20 +86,19 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
         request_id: id.clone(),
         now: app.now(),
         wants_problem: accept.names(PROBLEM_JSON),
-        offers_basic: app.config.auth_basic,
+        offers_basic: app.config.auth.basic,
     };
     let readers = Readers::of(&parts, &app.config);
-    let mut response = match outside(app, &parts, &errors) {
-        Some(response) => response,
-        None => {
-            let incoming = Incoming {
-                parts,
-                accept,
-                arrived,
-                errors,
-            };
-            counted(app, Box::new((incoming, body))).await
-        }
+    let mut response = if let Some(response) = outside(app, &parts, &errors) {
+        response
+    } else {
+        let incoming = Incoming {
+            parts,
+            accept,
+            arrived,
+            errors,
+        };
+        counted(app, Box::new((incoming, body))).await
     };
     if !response.status().is_success() {
         unread.read_on(&app.tasks);
@@ -201,7 +200,7 @@ async fn admitted_in(
         false if has_body => Brings::Body,
         false => Brings::Nothing,
     };
-    let until = &Deadline::new(Instant::now() + app.config.request_deadline, brings);
+    let until = &Deadline::new(Instant::now() + app.config.timeouts.request, brings);
     let entered = admitted.enter(&app.admission, has_body);
     match in_time(app, until, entered).await {
         // What is refused needs no room for all that follows.
@@ -213,7 +212,7 @@ async fn admitted_in(
     }
 }
 
-/// What comes of `work`, if that is known before the deadline of its request.
+/// The result of `work`, if that is known before the deadline of its request.
 fn in_time<T>(
     app: &App,
     until: &Deadline,
@@ -368,7 +367,7 @@ async fn checked(
     }
 }
 
-/// What may write goes on to its end even if the client goes away or the deadline passes: whether it is done is then
+/// A request that may write goes on to its end even if the client goes away or the deadline passes: whether it is done is then
 /// not known here.
 async fn uninterrupted(
     app: &App,

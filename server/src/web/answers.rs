@@ -67,7 +67,7 @@ impl AnswerMemory {
     /// Does `work` on the answer to a request of `origin`. If that is large, it takes long; then the other tasks of
     /// this thread go on in another one, unless memory is scarce: each thread keeps some of the memory that it freed.
     pub(crate) fn aside<T>(&self, origin: &Origin, work: impl FnOnce() -> T) -> T {
-        self.aside_if(origin.reading.is_large(), work)
+        self.aside_if(origin.read_budget.is_large(), work)
     }
 
     /// Does `work` the same way, which takes long if it `is_large`.

@@ -97,11 +97,11 @@ async fn answer(app: &App, context: &RequestContext, body: &mut RequestBody) -> 
     }
     let endpoint = listed.endpoint;
     let limit = if endpoint.is_open {
-        app.config.login_body.0
+        app.config.limits.login_body.0
     } else {
-        app.config.other_body.0
+        app.config.limits.other_body.0
     };
-    body.read(context, limit, app.config.body_timeout).await?;
+    body.read(context, limit, app.config.timeouts.body).await?;
     let call = Call {
         variables: variables(endpoint, segments),
         query: context.query()?,

@@ -13,7 +13,7 @@ use crate::guard::auth::login::Login;
 use crate::guard::auth::password::Passwords;
 use crate::guard::csrf::CsrfOptions;
 use crate::guard::pace::Pace;
-use crate::guard::session::CookieOptions;
+use crate::guard::session::SessionCookie;
 use crate::operate::node::Node;
 use crate::web::answers::AnswerMemory;
 use crate::web::api::Endpoints;
@@ -42,7 +42,7 @@ pub struct Inner {
     /// Hashes passwords.
     pub passwords: Passwords,
     /// The session cookie.
-    pub cookie: CookieOptions,
+    pub cookie: SessionCookie,
     /// Takes the audit rows of reads.
     pub audit: AuditLog,
     /// The memory that large answers share.

@@ -133,11 +133,11 @@ async fn read(direct: DirectRequest<'_>, body: &mut RequestBody, sent: Verb) -> 
         }
         _ => {
             let limit = match (methods::is_login(path, sent), context.has_form()) {
-                (true, _) => config.login_body.0,
-                (false, true) => config.form_body.0,
-                (false, false) => config.other_body.0,
+                (true, _) => config.limits.login_body.0,
+                (false, true) => config.limits.form_body.0,
+                (false, false) => config.limits.other_body.0,
             };
-            body.read(context, limit, config.body_timeout).await?;
+            body.read(context, limit, config.timeouts.body).await?;
         }
     }
     match body.owed_token {

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// What a client prefers, as far as it is known here. Anything else is left alone, as the header's rules want it.
+/// The preferences of a client, as far as it is known here. Anything else is left alone, as the header's rules want it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Preferences {
     /// `return=representation` or `return=minimal`.
@@ -16,7 +16,7 @@ pub(crate) struct Preferences {
     pub(crate) is_dry_run: bool,
 }
 
-/// How much of the result a client wants to see.
+/// The part of the result that a client wants to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Returned {
     /// The entity.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, Uri};
 use axum::response::Response;
-use entity_core::engine::{Origin, Reading};
+use entity_core::engine::{Origin, ReadBudget};
 use entity_core::{Caller, Error, Result, Verb};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,7 @@ pub(crate) struct RequestContext {
     pub(crate) accept: Accept,
     /// The wishes of its header `Prefer`.
     pub(crate) preferences: Preferences,
-    /// Who sent it.
+    /// The caller, and from where.
     pub(crate) origin: Origin,
     /// Where it comes from.
     pub(crate) arrived: Arrived,
@@ -115,7 +115,7 @@ impl RequestContext {
             request_id: errors.request_id.to_shared(),
             method: name_of(&parts.method),
             path: path_text::stored(parts.uri.path()),
-            reading: Reading::new(admitted.seated().seat()),
+            read_budget: ReadBudget::new(admitted.seated().seat()),
         };
         Self {
             verb: verb(&parts.method),
@@ -190,7 +190,7 @@ impl RequestContext {
         }
     }
 
-    /// What a login or logout has to know of the request.
+    /// The facts of the request that a login or logout needs.
     pub(crate) fn arrival(&self, config: &Config) -> Arrival<'_> {
         Arrival {
             headers: &self.parts.headers,
@@ -198,7 +198,7 @@ impl RequestContext {
             origin: &self.origin,
             session: self.session.as_deref(),
             is_secure: self.arrived.is_secure,
-            tells_session_id: config.login_body_session_id == BodySessionId::Full,
+            tells_session_id: config.login.body_session_id == BodySessionId::Full,
         }
     }
 

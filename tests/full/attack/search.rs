@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use entity_core::db::LaneCounts;
+use entity_core::db::QueryPoolCounts;
 use futures::future::join_all;
 use http::StatusCode;
 use http::header::RETRY_AFTER;
@@ -74,9 +74,9 @@ async fn fill(app: &TestApp, text: &str) -> DatabaseConnection {
     long_table::fill(app.database().url(), SITE, text, ROWS).await
 }
 
-fn counts(app: &TestApp) -> LaneCounts {
-    let lane = &app.service().storage.content.lanes.scans;
-    lane.as_ref().expect("a lane for scans").counts()
+fn counts(app: &TestApp) -> QueryPoolCounts {
+    let pool = &app.service().storage.content.query_pools.scans;
+    pool.as_ref().expect("a pool for scans").counts()
 }
 
 fn hard() -> String {
@@ -199,7 +199,7 @@ both! {
         assert!(answer.header(RETRY_AFTER).is_some());
         assert!(answer.text().contains("narrow it"), "{}", answer.text());
         is_quiet(&connection).await;
-        assert_eq!(counts(&app), LaneCounts { stopped: 1, abandoned: 0, refused: 0 });
+        assert_eq!(counts(&app), QueryPoolCounts { stopped: 1, abandoned: 0, refused: 0 });
         places_serve(&client).await;
     }
 
@@ -221,7 +221,7 @@ both! {
                 answer.expect("no panic").expect(StatusCode::SERVICE_UNAVAILABLE);
             }
         }
-        // The others were refused before, by the lane of scans or at the door of the service.
+        // The others were refused before, by the pool for scans or at the door of the service.
         let counts = counts(&app);
         assert!(counts.stopped >= 2 && counts.stopped < 40, "{counts:?}");
         client.get("/readyz").await.expect(StatusCode::OK);
@@ -240,7 +240,7 @@ both! {
             let answer = answer.expect("in time");
             assert_eq!(answer.status, StatusCode::OK, "{path}: {}, {:?}", answer.text(), counts(&app));
         }
-        assert_eq!(counts(&app), LaneCounts::default());
+        assert_eq!(counts(&app), QueryPoolCounts::default());
         assert!(searches.try_join_next().is_none(), "the searches are not hard enough");
         searches.shutdown().await;
         is_quiet(&connection).await;

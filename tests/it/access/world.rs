@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::TimeDelta;
-use entity_core::engine::{Origin, Reading};
+use entity_core::engine::{Origin, ReadBudget};
 use entity_core::reply::Effect;
 use entity_core::wire::Millis;
 use entity_core::{Caller as Who, DateTimeUtc, Reference};
@@ -258,7 +258,7 @@ impl World {
             method: "POST".into(),
             path: "world".into(),
             request_id: "world".into(),
-            reading: Reading::default(),
+            read_budget: ReadBudget::default(),
         };
         let dispatcher = &self.app.service().dispatcher;
         let work = dispatcher.write(&origin, move |cx| {

@@ -8,9 +8,9 @@ use entity_core::endpoint::{Call, Endpoint};
 use entity_core::engine::Route;
 use entity_core::schemars::{self, JsonSchema};
 use entity_core::{
-    Access, Action, Actions, Arguments, Context, Create, DateTimeUtc, Decision, Delete, Entity,
-    Error, ErrorKind, Fields, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result,
-    Scope, Search, Update, gate,
+    Access, Action, ActionResult, Actions, Arguments, Context, Create, DateTimeUtc, Decision,
+    Delete, Entity, Error, ErrorKind, Fields, List, Need, Operation, Page, Permit, Provider, Read,
+    Result, Scope, Search, Update, gate,
 };
 use lectern_testing::conformance::{self, Check, Held, Suite};
 use lectern_testing::{Backend, TestApp};
@@ -245,7 +245,7 @@ impl<const FAULT: u8> Actions for Flawed<FAULT> {
 }
 
 impl<const FAULT: u8> Flawed<FAULT> {
-    async fn all(cx: &Context, arguments: Arguments) -> Result<Outcome<Self>> {
+    async fn all(cx: &Context, arguments: Arguments) -> Result<ActionResult<Self>> {
         let mut search = arguments.search()?.clone();
         search.narrow_to_site::<Specimen>(arguments.argument("siteId")?)?;
         match FAULT {
@@ -254,9 +254,9 @@ impl<const FAULT: u8> Flawed<FAULT> {
                 let mut search = search.clone();
                 search.scope = Scope::Everything;
                 let (page, window) = (db::list(cx, &search).await?, search.window());
-                Ok(Outcome::Collection { page, window })
+                Ok(ActionResult::Collection { page, window })
             }
-            _ => Ok(Outcome::List(search)),
+            _ => Ok(ActionResult::List(search)),
         }
     }
 }

@@ -5,7 +5,7 @@
 use axum::body;
 use entity_core::engine::Route;
 use entity_core::reply::Bytes;
-use entity_core::{Action, Actions, Answers, Entity, Need, Outcome, Verb};
+use entity_core::{Action, ActionResult, Actions, Answers, Entity, Need, Verb};
 use http::header::{
     ACCEPT, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
     IF_NONE_MATCH,
@@ -40,7 +40,7 @@ impl Actions for Poster {
         vec![
             Action::on_entity(Verb::Get, "picture", Need::Session, |_, poster: Self, _| {
                 Box::pin(async move {
-                    Ok(Outcome::Bytes(Bytes {
+                    Ok(ActionResult::Bytes(Bytes {
                         media_type: poster.kind.into(),
                         bytes: PICTURE.to_vec(),
                         name: Some(poster.title),

@@ -1,7 +1,7 @@
 //! Typed texts that may have markup: all of what people type is stored, shown and given back.
 
 use bytes::Bytes;
-use entity_core::words::plain_text;
+use entity_core::primitives::plain_text;
 use http::header::{ACCEPT, COOKIE, SET_COOKIE};
 use http::{Method, StatusCode};
 use sea_orm::ConnectionTrait as _;

@@ -27,7 +27,7 @@ const LARGE: usize = 11 << 20;
 async fn in_bucket(server: &BucketServer) -> S3Store {
     let config = app::config("sqlite://unused.db", &server.settings());
     let bucket = Bucket::parse("s3://lectern/a/prefix").expect("an address");
-    S3Store::open(&bucket, &config)
+    S3Store::open(&bucket, &config.files)
         .await
         .expect("settings that go together")
 }

@@ -87,7 +87,7 @@ async fn a_file_that_is_noted_again_before_it_is_removed_stays(app: Gallery) {
         request_id: "test".into(),
         method: "SWEEP".into(),
         path: "/".into(),
-        reading: entity_core::engine::Reading::default(),
+        read_budget: entity_core::engine::ReadBudget::default(),
     };
     let now = app.0.service().now().timestamp_millis();
     let blob = Blob::of(b"bytes");

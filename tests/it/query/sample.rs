@@ -2,8 +2,8 @@
 
 use entity_core::action::CollectionFn;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, List, Need, Outcome,
-    Page, Provider, Read, Result, Search, Verb, db, search,
+    Access, Action, ActionResult, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, List,
+    Need, Page, Provider, Read, Result, Search, Verb, db, search,
 };
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ impl Actions for Sample {
         vec![cutting(|cx, arguments| {
             Box::pin(async move {
                 let search = cut(cx, &arguments).await?;
-                Ok(Outcome::Part {
+                Ok(ActionResult::Part {
                     page: db::list::<Self>(cx, &search).await?,
                     total: Some(db::count::<Self>(cx, &search).await?),
                     search,
@@ -111,7 +111,7 @@ impl Actions for Shelved {
             Box::pin(async move {
                 let search = cut(cx, &arguments).await?;
                 let entities = cx.service::<Shelf>()?.0.clone();
-                Ok(Outcome::Whole { entities, search })
+                Ok(ActionResult::Whole { entities, search })
             })
         })]
     }

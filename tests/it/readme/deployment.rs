@@ -154,9 +154,9 @@ fn the_unit_starts_the_program_and_lets_it_stop() {
     let stop = value(&lines, "TimeoutStopSec", '=')
         .parse()
         .map(Duration::from_secs);
-    assert!(stop.expect("seconds") >= defaults.hard_stop + Duration::from_secs(5));
+    assert!(stop.expect("seconds") >= defaults.shutdown.hard_stop + Duration::from_secs(5));
     let files: usize = value(&lines, "LimitNOFILE", '=').parse().expect("a number");
-    assert!(files > defaults.connections + 1000, "{files}");
+    assert!(files > defaults.limits.connections + 1000, "{files}");
     let folder = format!("/var/lib/{}", value(&lines, "StateDirectory", '='));
     assert_eq!(value(&lines, "WorkingDirectory", '='), folder);
     let database = format!("sqlite://{folder}/");
@@ -266,12 +266,12 @@ fn the_proxy_passes_on_what_the_service_reads() {
         format!("http://{}", defaults.listen)
     );
     assert!(
-        config.trusts(defaults.listen.ip()),
+        config.proxy.trusts(defaults.listen.ip()),
         "the proxy is on the same machine"
     );
     let size = value(&lines, "client_max_body_size", ' ').strip_suffix('m');
     let size: usize = size.and_then(|it| it.parse().ok()).expect("a size");
-    assert_eq!(size << 20, defaults.files_size.0);
+    assert_eq!(size << 20, defaults.files.size.0);
     let names = values(&lines, "server_name", ' ');
     assert!(
         names

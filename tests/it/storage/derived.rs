@@ -128,7 +128,7 @@ async fn read<T: Record + entity_core::Read<Entity = T>>(db: &Db, id: &str) -> V
         input: Input::default(),
         preconditions: Preconditions::default(),
         is_dry_run: false,
-        wants_abilities: false,
+        wants_allowed_actions: false,
         origin: origin(Caller::user("ada", "ada")),
     };
     let reply = dispatcher.dispatch(&request).await.expect("a poll");

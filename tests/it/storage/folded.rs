@@ -1,8 +1,8 @@
 //! The text that is searched is stored folded, whoever writes it, and the plans of statements under the writer's lock.
 
 use entity_core::Entity;
+use entity_core::primitives::plain_text;
 use entity_core::schema::Schema;
-use entity_core::words::plain_text;
 use entity_providers::courses::announcement::Announcement;
 use entity_providers::people::site::Site;
 use entity_providers::people::user::User;

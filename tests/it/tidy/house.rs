@@ -28,7 +28,7 @@ const HOUSES: [House; 4] = [
     },
     House {
         sources: "entity-providers/src",
-        largest_circle: 21,
+        largest_circle: 8,
     },
     House {
         sources: "server/src",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::engine::{Origin, Reading, Route};
+use entity_core::engine::{Origin, ReadBudget, Route};
 use entity_core::testing::FixedClock;
 use entity_core::{Caller, Registry};
 use entity_providers::face::demo;
@@ -224,6 +224,6 @@ fn origin() -> Origin {
         method: "POST".into(),
         path: "demo".into(),
         request_id: "demo".into(),
-        reading: Reading::default(),
+        read_budget: ReadBudget::default(),
     }
 }

@@ -4,7 +4,7 @@ use std::mem::take;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use entity_core::db::{Db, Lane, LaneCounts, Lanes, Stop, Stops, Take};
+use entity_core::db::{Db, QueryPool, QueryPoolCounts, QueryPools, RowVisitor, Stop, Stops};
 use entity_core::engine::{DirectPath, Dispatcher, Origin, Piece, Request};
 use entity_core::reply::{Body, Reply};
 use entity_core::testing::{KeptEvents, origin};
@@ -130,7 +130,7 @@ impl Counter {
             input,
             preconditions: Preconditions::default(),
             is_dry_run: false,
-            wants_abilities: false,
+            wants_allowed_actions: false,
             origin: origin(caller.clone()),
         };
         self.count.take();
@@ -192,7 +192,7 @@ pub fn counting_dispatcher(app: &App, count: &Count) -> Dispatcher {
 
 /// Returns `db` with each statement that reads counted in `count`.
 fn counted(db: &Db, count: &Count) -> Db {
-    let lane = |inner: &Option<Arc<dyn Lane>>| -> Option<Arc<dyn Lane>> {
+    let pool = |inner: &Option<Arc<dyn QueryPool>>| -> Option<Arc<dyn QueryPool>> {
         Some(Arc::new(Counting {
             inner: inner.clone(),
             reader: db.reader.clone(),
@@ -202,10 +202,10 @@ fn counted(db: &Db, count: &Count) -> Db {
     Db {
         // What is read without a connection can't be counted.
         file: None,
-        lanes: Lanes {
-            reads: lane(&db.lanes.reads),
-            scans: lane(&db.lanes.scans),
-            probe: db.lanes.probe.clone(),
+        query_pools: QueryPools {
+            reads: pool(&db.query_pools.reads),
+            scans: pool(&db.query_pools.scans),
+            probe: db.query_pools.probe.clone(),
         },
         stops: Some(Arc::new(CountingStops {
             inner: db.stops.clone(),
@@ -215,16 +215,16 @@ fn counted(db: &Db, count: &Count) -> Db {
     }
 }
 
-/// A lane that counts, and passes statements on to another one or, without one, to the readers.
+/// A query pool that counts, and passes statements on to another one or, without one, to the readers.
 #[derive(Debug)]
 struct Counting {
-    inner: Option<Arc<dyn Lane>>,
+    inner: Option<Arc<dyn QueryPool>>,
     reader: DatabaseConnection,
     count: Count,
 }
 
 #[async_trait]
-impl Lane for Counting {
+impl QueryPool for Counting {
     async fn query_all(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         self.count.note(Some(&statement));
         match &self.inner {
@@ -233,7 +233,7 @@ impl Lane for Counting {
         }
     }
 
-    async fn each(&self, statement: Statement, take: &mut Take<'_>) -> Result<(), DbErr> {
+    async fn each(&self, statement: Statement, take: &mut RowVisitor<'_>) -> Result<(), DbErr> {
         self.count.note(Some(&statement));
         if let Some(inner) = &self.inner {
             return inner.each(statement, take).await;
@@ -246,8 +246,8 @@ impl Lane for Counting {
         Ok(())
     }
 
-    fn counts(&self) -> LaneCounts {
-        LaneCounts::default()
+    fn counts(&self) -> QueryPoolCounts {
+        QueryPoolCounts::default()
     }
 }
 

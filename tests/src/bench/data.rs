@@ -125,7 +125,7 @@ fn announcements(author: &str, amount: Size) -> Vec<String> {
             let (site, place) = (number % amount.sites, number / amount.sites);
             let time = EPOCH + i64::from(number) * PACE;
             let body = PARAGRAPH.repeat(3);
-            let text = fold(&entity_core::words::plain_text(&body));
+            let text = fold(&entity_core::primitives::plain_text(&body));
             let title = format!("Week {place} of course {site}");
             let folded = fold(&title);
             write!(

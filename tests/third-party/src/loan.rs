@@ -1,18 +1,18 @@
 //! Loans of equipment: borrowers and the groups that share it see their own, and those who may see all of them do.
 
-use entity_core::db::{self, Migration, Sight};
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::db::{self, Migration, RowPolicy};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::schemars::JsonSchema;
 use entity_core::{Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, Input, Need, Result, Search, Verb, View, gate, standard};
 use serde::{Deserialize, Serialize};
 
-const SIGHT: Sight = Sight::Any(&[
-    Sight::Holds("loan.read.any"),
-    Sight::All(&[
-        Sight::Not(&Sight::Is("draft")),
-        Sight::Any(&[
-            Sight::Own,
-            Sight::All(&[Sight::Is("isShared"), Sight::Addressed]),
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds("loan.read.any"),
+    RowPolicy::All(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Any(&[
+            RowPolicy::Own,
+            RowPolicy::All(&[RowPolicy::Is("isShared"), RowPolicy::Addressed]),
         ]),
     ]),
 ]);
@@ -119,7 +119,7 @@ const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/loans", "listLoansO
     .tag("loan")
     .variable("siteId", "The site.")
     .refuses(&[ErrorKind::NotFound])
-    .answers::<Part<Vec<LoanView>>>(&of_site);
+    .answers::<Paged<Vec<LoanView>>>(&of_site);
 entity_core::register_endpoint!(OF_SITE);
 
 const LEND: Endpoint = Endpoint::post("/api/sites/{siteId}/loans", "lendInSite")
@@ -163,12 +163,12 @@ struct NewLoan {
     due: String,
 }
 
-async fn of_site(cx: &Context, call: Call) -> Result<Part<Vec<LoanView>>> {
+async fn of_site(cx: &Context, call: Call) -> Result<Paged<Vec<LoanView>>> {
     let window = call.window()?;
     let mut search = Search::part(window);
     search.narrow_to_site::<Loan>(call.variable("siteId")?)?;
     let page = gate::list::<Loan>(cx, search).await?.map(LoanView::of);
-    Part::of(cx, page, window, |loans| loans)
+    Paged::of(cx, page, window, |loans| loans)
 }
 
 async fn lend(cx: &Context, call: Call) -> Result<LoanView> {

@@ -2,7 +2,7 @@
 
 use entity_core::blob::{Blob, Receive, Room, StoredFile, Target};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb,
+    Action, ActionResult, Actions, Answers, Arguments, Context, Entity, Error, Need, Result, Verb,
 };
 use serde::Serialize;
 
@@ -62,9 +62,11 @@ impl Actions for Scan {
     }
 }
 
-async fn download(_cx: &Context, scan: Scan, _: Arguments) -> Result<Outcome<Scan>> {
+async fn download(_cx: &Context, scan: Scan, _: Arguments) -> Result<ActionResult<Scan>> {
     let pages = scan.pages.ok_or_else(Error::not_found)?;
-    Ok(Outcome::File(StoredFile::named(pages, scan.name).inline()))
+    Ok(ActionResult::File(
+        StoredFile::named(pages, scan.name).inline(),
+    ))
 }
 
 #[cfg(test)]

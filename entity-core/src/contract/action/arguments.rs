@@ -6,7 +6,7 @@ use crate::contract::blob::Upload;
 use crate::contract::input::Input;
 use crate::contract::search::Search;
 use crate::model::entity::Entity;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The data with which an action is called.
 #[derive(Clone, Debug, Default)]

@@ -1,4 +1,4 @@
-//! The words of an action: what people call it, and what they are told when it is done.
+//! The words of an action for people: its label, and the message when it is done.
 
 /// The words that people read of an action.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,4 @@
-//! Several stored files as one answer: a folder with what is in it.
+//! Several stored files as one answer: a folder with its content.
 
 use std::collections::HashSet;
 

@@ -8,7 +8,7 @@ use super::{Blob, OCTETS, file_name, media_type};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::contract::provider::Provider;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// A provider that takes files: with the actions that are declared [`receiving`](crate::Action::receiving), and in the
 /// creation and the change of an entity.
@@ -75,7 +75,7 @@ pub struct Target<'a> {
     pub fields: &'a Fields,
 }
 
-/// How an operation takes files.
+/// The way in which an operation takes files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reception {
     /// True if a body that is no form is a file as a whole.
@@ -130,7 +130,7 @@ impl Upload {
 /// Returns the room for the files of a request to a provider of any type.
 type AskRoom = for<'a> fn(&'a Context, Target<'a>) -> BoxFuture<'a, Result<Room>>;
 
-/// How a provider of any type takes files.
+/// The way in which a provider of any type takes files.
 #[derive(Clone, Copy)]
 pub(crate) struct ReceiveRoute {
     pub(crate) in_forms: bool,

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Blob;
 use crate::contract::context::{Context, Shared};
-use crate::words::error::{Error, ErrorKind, Result};
+use crate::primitives::error::{Error, ErrorKind, Result};
 
 /// The [code](Error::code) of the error for a stored file that is missing or has other bytes.
 pub const FILE_DAMAGED: &str = "file_damaged";

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Blob;
 use super::store::{Blobs, ByteStream, Opened, Seen, damaged};
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The maximum size of a file of which all is read before its first byte is answered. The bytes of a larger one are
 /// compared while they are sent, and its last piece is kept back until they are right.
@@ -62,7 +62,7 @@ impl Blobs {
         while let Some(piece) = pieces.try_next().await? {
             incoming.write(piece).await?;
         }
-        // What is damaged there may be taken for its equal.
+        // A damaged value there may be taken for its equal.
         to.store().delete(blob).await?;
         incoming.finish().await?.keep().await.map(drop)
     }

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::contract::operation::verbs;
 use crate::contract::registry::Route;
-use crate::words::path::DirectPath;
-use crate::words::verb::Verb;
+use crate::primitives::path::DirectPath;
+use crate::primitives::verb::Verb;
 
 /// An operation of a type other than an action, and its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

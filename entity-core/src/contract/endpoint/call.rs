@@ -13,7 +13,7 @@ use crate::contract::patch::Patch;
 use crate::contract::search::{MAX_LIMIT, Page, Window};
 use crate::model::shape;
 use crate::model::value::flag;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The data with which an endpoint is called.
 #[derive(Clone, Debug, Default)]
@@ -83,16 +83,16 @@ impl Call {
 
 /// A part of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part<T> {
+pub struct Paged<T> {
     /// The data of this part.
     pub data: T,
     /// The part that follows, if the list continues.
     pub next: Option<Window>,
 }
 
-impl<T> Part<T> {
-    /// Creates the part `window` of a list, which continues behind its first `next` entities, if it does. [`Part::of`] makes it
-    /// from a page.
+impl<T> Paged<T> {
+    /// Creates the part `window` of a list, which continues behind its first `next` entities, if it does. [`Paged::of`]
+    /// makes it from a page.
     pub fn new(data: T, window: Window, next: Option<u64>) -> Self {
         let next = next.map(|start| Window { start, ..window });
         Self { data, next }
@@ -125,7 +125,7 @@ pub struct Created<T> {
 
 /// Data that may be missing: the answer then has no content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Maybe<T>(pub Option<T>);
+pub struct OptionalBody<T>(pub Option<T>);
 
 /// The answer of a handler.
 pub struct Answer {

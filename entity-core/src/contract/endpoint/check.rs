@@ -1,7 +1,7 @@
 //! The checks of a single declaration.
 
 use super::{Endpoint, JSON, JSON_PATCH, MAX_PARAMETERS, MOUNT, ParameterKind};
-use crate::words::verb::Verb;
+use crate::primitives::verb::Verb;
 
 /// The maximum number of segments of a declared path behind the mount point.
 const MAX_SEGMENTS: usize = 8;
@@ -121,7 +121,7 @@ mod tests {
     use super::super::{Call, RequestBody, Success};
     use super::*;
     use crate::contract::context::Context;
-    use crate::words::error::Result;
+    use crate::primitives::error::Result;
 
     async fn nothing(_cx: &Context, _call: Call) -> Result<()> {
         Ok(())

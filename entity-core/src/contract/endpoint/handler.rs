@@ -4,12 +4,13 @@ use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Call, Created, Maybe, Part, Success};
+use super::{Answer, Call, Created, OptionalBody, Paged, Success};
 use crate::contract::context::Context;
 use crate::model::shape;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
-/// The output of a handler: data, data that [may](Maybe) be missing, a [`Part`] of a list, or something [`Created`].
+/// The output of a handler: data, data that [may](OptionalBody) be missing, a [`Paged`] of a list, or something
+/// [`Created`].
 pub trait Answering: Send + 'static {
     /// The declaration of the answer.
     const SUCCESS: Success;
@@ -26,8 +27,8 @@ impl<T: Serialize + JsonSchema + Send + 'static> Answering for T {
     }
 }
 
-impl<T: Serialize + JsonSchema + Send + 'static> Answering for Part<T> {
-    const SUCCESS: Success = Success::Part(shape::of::<T>);
+impl<T: Serialize + JsonSchema + Send + 'static> Answering for Paged<T> {
+    const SUCCESS: Success = Success::Paged(shape::of::<T>);
 
     fn into_answer(self) -> Answer {
         Answer::new(self.data, self.next)
@@ -45,8 +46,8 @@ impl<T: Serialize + JsonSchema + Send + 'static> Answering for Created<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema + Send + 'static> Answering for Maybe<T> {
-    const SUCCESS: Success = Success::Maybe(shape::of::<T>);
+impl<T: Serialize + JsonSchema + Send + 'static> Answering for OptionalBody<T> {
+    const SUCCESS: Success = Success::OptionalBody(shape::of::<T>);
 
     fn into_answer(self) -> Answer {
         Answer {

@@ -6,17 +6,17 @@ use super::needs::{
     admit, demand_for, demand_in_site, demand_of_account, may_meet, refusal, scope,
 };
 use crate::contract::access::{Need, Operation, Permit, Scope};
+use crate::contract::changed_fields;
 use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};
 use crate::contract::kind::{Creates, Decoded, Deletes, Kind, Lists, Reads, Updates};
 use crate::contract::preconditions::{Preconditions, State};
-use crate::contract::repetition;
+use crate::contract::presence::note_visit;
 use crate::contract::reply::Item;
 use crate::contract::search::{Page, Search};
-use crate::contract::visits::note_visit;
 use crate::model::any_entity::AnyEntity;
-use crate::words::error::{Error, ErrorKind, Result};
-use crate::words::reference::Reference;
+use crate::primitives::error::{Error, ErrorKind, Result};
+use crate::primitives::reference::Reference;
 
 /// The maximum number of entities that are examined to find the next visible one, or to count them.
 const MOST_LOOKED_AT: usize = 10_000;
@@ -125,7 +125,7 @@ pub(crate) async fn create(of: &dyn Creates, cx: &Context, input: &Input) -> Res
     let draft = draft(of, cx, fields).await?;
     let item = of.create(cx, draft).await?;
     let function = check(of, cx, item.entity(), Operation::Create).await?;
-    tell(of, cx, function, "new", item.entity());
+    emit_event(of, cx, function, "new", item.entity());
     Ok(item)
 }
 
@@ -162,7 +162,7 @@ pub(crate) async fn update(
 ) -> Result<Item> {
     let (current, stored, fields) = revision(of, cx, id, input).await?;
     let fields = cx.sanitize_fields((of.prefix(), of.schema()), fields, Some(&stored))?;
-    let fields = repetition::changed(of.schema(), input, fields, &stored)?;
+    let fields = changed_fields::changed_fields(of.schema(), input, fields, &stored)?;
     // A file is never a repetition: what it changes is up to the type.
     let is_repetition = cx.uploads().is_empty() && fields.0.is_empty();
     if is_repetition {
@@ -173,7 +173,7 @@ pub(crate) async fn update(
     preconditions.judge_write(state(cx, current.entity()))?;
     let item = of.update(cx, current, changes).await?;
     let function = check(of, cx, item.entity(), Operation::Update).await?;
-    tell(of, cx, function, "revise", item.entity());
+    emit_event(of, cx, function, "revise", item.entity());
     Ok(item)
 }
 
@@ -217,7 +217,7 @@ pub(crate) async fn delete(
     preconditions.judge_write(state(cx, current.entity()))?;
     let function = demand(cx, of.access().delete, current.entity()).await?;
     let reference = Reference::entity(of.prefix(), current.id());
-    tell(of, cx, function, "delete", current.entity());
+    emit_event(of, cx, function, "delete", current.entity());
     of.delete(cx, current).await?;
     Ok(reference)
 }
@@ -336,7 +336,7 @@ pub(crate) fn state(cx: &Context, entity: &dyn AnyEntity) -> State {
     State::at(cx.now(), entity.version(), entity.updated())
 }
 
-fn tell(
+fn emit_event(
     of: &dyn Kind,
     cx: &Context,
     function: Option<&'static str>,

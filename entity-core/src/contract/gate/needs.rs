@@ -3,8 +3,8 @@
 
 use crate::contract::access::{Caller, Decision, Need, Scope};
 use crate::contract::context::Context;
-use crate::contract::visits::note_visit;
-use crate::words::error::{Error, Result};
+use crate::contract::presence::note_visit;
+use crate::primitives::error::{Error, Result};
 
 /// Returns whether the caller holds `function` in `site`. Nobody holds one in a site that does not exist.
 ///

@@ -161,7 +161,7 @@ fn needs(route: &Route) -> Option<String> {
     if route.list.is_some() && owned(access.read) {
         return Some(
             "asks for `Need::SiteOrOwn` to read, which narrows no list: ask for `Need::Site`, and declare a `sight` of \
-             `Sight::Any(&[Sight::Own, Sight::Holds(\"…\")])`"
+             `RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Holds(\"…\")])`"
                 .to_owned(),
         );
     }

@@ -4,8 +4,8 @@ use serde_json::Map;
 
 use super::Item;
 use crate::model::schema::Schema;
-use crate::words::error::{ErrorKind, FieldError};
-use crate::words::version::Version;
+use crate::primitives::error::{ErrorKind, FieldError};
+use crate::primitives::version::Version;
 
 /// A form to create an entity, or to change or delete the one it is filled with.
 #[derive(Debug)]

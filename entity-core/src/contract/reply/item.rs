@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 use crate::model::any_entity::AnyEntity;
 use crate::model::projection::{Chosen, Projection};
 use crate::model::schema::Schema;
-use crate::words::error::Result;
-use crate::words::reference::Reference;
+use crate::primitives::error::Result;
+use crate::primitives::reference::Reference;
 use crate::{
     model::entity::{Entity, EventEntry, FeedEntry},
-    words::version::Version,
+    primitives::version::Version,
 };
 
 /// One entity of any type, as renderers see it. Cloning is cheap.

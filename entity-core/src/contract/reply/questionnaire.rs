@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::DateTimeUtc;
 
 /// A form whose questions are data, which an action returns as
-/// [`Outcome::Questionnaire`](crate::Outcome::Questionnaire). Pages show it as a form that can be filled in and sent; in
-/// the other formats it is data like any other.
+/// [`ActionResult::Questionnaire`](crate::ActionResult::Questionnaire). Pages show it as a form that can be filled in
+/// and sent; in the other formats it is data like any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Questionnaire {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Needle;
 use crate::model::schema::{Field, Kind};
-use crate::words::text::plain_text;
+use crate::primitives::text::plain_text;
 
 /// The value of a field in the form in which lists compare it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{Cell, Order};
 use crate::contract::reply::Item;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The maximum length of a cursor, in characters: it has to fit into an address.
 const MOST_CHARACTERS: usize = 4096;

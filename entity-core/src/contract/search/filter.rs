@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Cell, Needle};
 use crate::model::schema::{Field, Kind, Schema};
 use crate::model::value::flag;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The maximum number of values after `in`.
 const MOST_VALUES: usize = 100;

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::model::schema::Field;
-use crate::words::fold::{fold, fold_case, variants};
+use crate::primitives::fold::{fold, fold_case, variants};
 
 /// A text to search for without regard to case and accents: both sides are [folded](fold), then bytes are compared. In a
 /// field whose text is not stored folded, accents count, whether they are composed with their letters or not.
@@ -19,7 +19,7 @@ impl Needle {
     pub fn new(text: &str) -> Self {
         let composed = fold_case(&text.nfc().collect::<String>());
         let decomposed = fold_case(&text.nfd().collect::<String>());
-        // What consists of marks alone is nothing without them, and would be found everywhere.
+        // A word of marks alone would be empty without them, and match everything.
         let folded = Some(fold(text)).filter(|it| !it.is_empty());
         let mut forms = vec![composed, decomposed];
         forms.dedup();

@@ -3,7 +3,7 @@
 use super::filter::column;
 use super::{Cell, Operator};
 use crate::model::schema::{Field, Role, Schema};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// One key of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Order {
         let name = descending
             .or_else(|| key.strip_suffix("_asc"))
             .unwrap_or(key);
-        // What is too long to be listed is too long to be compared.
+        // A field too long for lists is too long to be compared.
         let field = column(name, schema)
             .filter(|it| Operator::In.fits(it.kind))
             .ok_or_else(|| Error::field("_order", format!("can't order by `{name}`")))?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Cursor, Order, Search, Window};
 use crate::contract::reply::Item;
 use crate::model::wire::size_in_json;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]

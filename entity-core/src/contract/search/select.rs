@@ -9,7 +9,7 @@ use crate::contract::reply::Item;
 use crate::model::any_entity::AnyEntity;
 use crate::model::entity::Entity;
 use crate::model::schema::Schema;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// Returns the page of `entities` that `search` asks for.
 ///

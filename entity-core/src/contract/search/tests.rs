@@ -1,4 +1,4 @@
-//! Tests of how queries are parsed; `tests/it/query.rs` of the integration tests checks what they find.
+//! Tests of the parser of queries; `tests/it/query.rs` of the integration tests checks their results.
 
 use super::*;
 use crate::model::schema::{Field, Kind};

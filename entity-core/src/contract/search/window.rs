@@ -1,7 +1,7 @@
 //! The requested window of a list, as offset and limit or as a page number and size.
 
 use super::MAX_LIMIT;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The requested window of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

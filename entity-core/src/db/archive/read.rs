@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::{ArchivedTable, Belonging, Entry};
 use crate::db::{ColumnType, Sql, record::definition::THIS};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The maximum number of rows that are read, and written, at once.
 pub const ROWS: usize = 50;

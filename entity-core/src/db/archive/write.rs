@@ -9,7 +9,7 @@ use super::read::belongs;
 use super::{ArchivedColumn, ArchivedTable, Belonging, Entry, Link};
 use crate::db::folded::fold_value;
 use crate::db::{ColumnType, Sql};
-use crate::words::error::{Error, ErrorKind, Result};
+use crate::primitives::error::{Error, ErrorKind, Result};
 
 /// The internal ids of accounts in an archive, each with that of the same account here.
 #[derive(Clone, Debug, Default)]

@@ -12,7 +12,7 @@ use crate::contract::context::Context;
 use crate::contract::registry::Registry;
 use crate::db::{ColumnType, Sql, TableSpec, columns};
 use crate::model::file::{ATTACHED_FILES, OWN_FILES};
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The condition that an entity names a file. What is [kept](super::uses::keep) without one stays its sender's.
 pub(in crate::db) const IS_NAMED: &str =

@@ -12,7 +12,7 @@ use crate::contract::registry::Registry;
 use crate::db::{Sql, columns};
 use crate::model::file::{ATTACHED_FILES, OWN_FILES};
 use crate::model::table::TableSpec;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The number of entities that are asked at once whether the caller sees a file in them.
 const PART: i64 = 100;

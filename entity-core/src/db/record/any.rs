@@ -1,5 +1,5 @@
-//! Records of any type: what differs by the type is behind `dyn`, so that what reads and writes records is compiled once
-//! for all of them.
+//! Records of any type: the differences are behind `dyn`, so that the code that reads and writes records is compiled
+//! once for all of them.
 
 use std::any::Any;
 
@@ -10,9 +10,9 @@ use super::constants::{Constants, Declared as _};
 use super::definition::Record;
 use crate::contract::context::Context;
 use crate::db::row::Row;
-use crate::db::rule::Facts;
+use crate::db::rule::PolicyInputs;
 use crate::model::entity::Entity;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The object-safe part of [`Record`], implemented once for every type.
 pub(crate) trait AnyRecord: Send + Sync {
@@ -22,12 +22,12 @@ pub(crate) trait AnyRecord: Send + Sync {
     fn key(&self) -> &str;
     fn site(&self) -> Option<&str>;
     fn values(&self) -> Vec<Value>;
-    fn facts(&self) -> Facts;
-    fn set_facts(&mut self, facts: Facts);
+    fn facts(&self) -> PolicyInputs;
+    fn set_facts(&mut self, facts: PolicyInputs);
     fn groups(&self) -> &[String];
     fn set_groups(&mut self, groups: Vec<String>);
     fn set_position(&mut self, position: i64);
-    fn conceal(&mut self, field: &str);
+    fn redact(&mut self, field: &str);
     fn compute(&mut self, cx: &Context);
     fn touch(&mut self, cx: &Context);
     fn arrange_children(&mut self);
@@ -72,10 +72,10 @@ impl<T: Record> AnyRecord for T {
     fn values(&self) -> Vec<Value> {
         Record::values(self)
     }
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> PolicyInputs {
         Record::facts(self)
     }
-    fn set_facts(&mut self, facts: Facts) {
+    fn set_facts(&mut self, facts: PolicyInputs) {
         Record::set_facts(self, facts);
     }
     fn groups(&self) -> &[String] {
@@ -87,8 +87,8 @@ impl<T: Record> AnyRecord for T {
     fn set_position(&mut self, position: i64) {
         Record::set_position(self, position);
     }
-    fn conceal(&mut self, field: &str) {
-        Record::conceal(self, field);
+    fn redact(&mut self, field: &str) {
+        Record::redact(self, field);
     }
     fn compute(&mut self, cx: &Context) {
         Record::compute(self, cx);

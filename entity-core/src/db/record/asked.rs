@@ -10,7 +10,7 @@ use sea_orm::{DbBackend, Value};
 use crate::contract::context::Context;
 use crate::db::Sql;
 use crate::db::record::definition::THIS;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Appends the joins, conditions, order and part of `select`, a query for `table`, to a statement in which the row is
 /// called `this`.

@@ -15,11 +15,11 @@ use crate::contract::search::{Cell, Search, Test};
 use crate::db::record::constants::Constants;
 use crate::db::record::definition::THIS;
 use crate::db::record::from::write_from;
+use crate::db::redaction::Columns;
 use crate::db::search::{write_behind, write_matches, write_order, write_order_of};
 use crate::db::sql::Sql;
-use crate::db::veil::Columns;
 use crate::model::schema::{Field, Role};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Sites, and the field that names them.
 pub(super) type Sites<'s> = (Cow<'s, [String]>, &'static Field);
@@ -37,7 +37,7 @@ pub(super) fn sites<'s>(
     };
     let sites = match &search.scope {
         Scope::Sites(sites) => Cow::Borrowed(sites.as_slice()),
-        // Who may see everything asks for some sites.
+        // A caller who may see everything asks for some sites.
         Scope::Everything => match named(search, site) {
             Some(sites) => Cow::Owned(sites),
             None => return Ok(None),
@@ -45,14 +45,14 @@ pub(super) fn sites<'s>(
     };
     let first = search.order.first().and_then(|it| it.field.role);
     let is_postgres = cx.db()?.get_database_backend() == DbBackend::Postgres;
-    let is_veiled = |name: &str| of.veiled.iter().any(|it| it.field == name);
+    let is_redacted = |name: &str| of.redacted.iter().any(|it| it.field == name);
     let is_served = site.column.is_some()
         && search.site().is_none()
         && search.start <= MOST_PASSED
         && !search.order.is_empty()
         && first != Some(Role::Site)
         && search.order.iter().all(|it| it.field.sql.is_none())
-        && (is_postgres || !search.order.iter().any(|it| is_veiled(it.field.name)))
+        && (is_postgres || !search.order.iter().any(|it| is_redacted(it.field.name)))
         // An index of the owner leads to fewer rows, in all sites at once.
         && !of.sight.is_some_and(|it| columns.is_of_owner(&it));
     Ok(is_served.then_some((sites, site)))

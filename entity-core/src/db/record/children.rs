@@ -13,7 +13,7 @@ use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};
 use crate::db::record::definition::{Record, THIS};
 use crate::model::schema::Writable;
-use crate::words::error::{Error, FieldError, Result};
+use crate::primitives::error::{Error, FieldError, Result};
 
 /// The column of the parent's table with the size of its children in bytes, so that a list knows it before they are read.
 pub const SIZE: &str = "children_size";

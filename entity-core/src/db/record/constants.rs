@@ -2,7 +2,7 @@
 
 use super::any::Rows;
 use super::definition::Record;
-use crate::db::rule::{Sight, Veiled};
+use crate::db::rule::{RedactedField, RowPolicy};
 use crate::model::schema::Schema;
 use crate::model::table::{ColumnType, GroupTable, Parent, Unique};
 
@@ -21,8 +21,8 @@ pub(crate) struct Constants {
     pub(crate) maker_pays: bool,
     pub(crate) version: Option<&'static str>,
     pub(crate) joins: &'static str,
-    pub(crate) sight: Option<Sight>,
-    pub(crate) veiled: &'static [Veiled],
+    pub(crate) sight: Option<RowPolicy>,
+    pub(crate) redacted: &'static [RedactedField],
     pub(crate) groups: Option<GroupTable>,
     pub(crate) groups_field: &'static str,
     pub(crate) position: Option<&'static str>,
@@ -50,7 +50,7 @@ pub(crate) trait Declared: Record {
         version: Self::VERSION,
         joins: Self::JOINS,
         sight: Self::SIGHT,
-        veiled: Self::VEILED,
+        redacted: Self::REDACTED,
         groups: Self::GROUPS,
         groups_field: Self::GROUPS_FIELD,
         position: Self::POSITION,
@@ -70,8 +70,8 @@ impl Constants {
     }
 
     /// Returns the rules: the one about entities comes first.
-    pub(in crate::db) fn sights(&self) -> impl Iterator<Item = Sight> + use<> {
-        let of_fields = self.veiled.iter().map(|it| it.sight);
+    pub(in crate::db) fn sights(&self) -> impl Iterator<Item = RowPolicy> + use<> {
+        let of_fields = self.redacted.iter().map(|it| it.sight);
         self.sight.into_iter().chain(of_fields)
     }
 }

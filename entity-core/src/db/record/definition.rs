@@ -7,12 +7,12 @@ use sea_orm::Value;
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::row::Row;
-use crate::db::rule::Veiled;
-use crate::db::rule::{Facts, Sight};
+use crate::db::rule::RedactedField;
+use crate::db::rule::{PolicyInputs, RowPolicy};
 use crate::model::entity::Entity;
 use crate::model::table::TableSpec;
 use crate::model::table::{ColumnType, GroupTable, Parent, Unique};
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The name of the record's own row in every statement about a record.
 pub const THIS: &str = "this";
@@ -87,10 +87,10 @@ pub trait Record: Entity + Clone {
     const IS_DERIVED: bool;
 
     /// The rule about who sees an entity, if there is one besides the permission to read the type.
-    const SIGHT: Option<Sight>;
+    const SIGHT: Option<RowPolicy>;
 
     /// The fields that some callers do not see.
-    const VEILED: &'static [Veiled];
+    const REDACTED: &'static [RedactedField];
 
     /// The table that says for which groups an entity is, if the type has a field declared as `groups`.
     const GROUPS: Option<GroupTable>;
@@ -142,15 +142,15 @@ pub trait Record: Entity + Clone {
     fn compute(&mut self, _cx: &Context) {}
 
     /// Empties this field, because the caller does not see it.
-    fn conceal(&mut self, _field: &str) {}
+    fn redact(&mut self, _field: &str) {}
 
     /// Returns the answers to the questions of the rule about who sees the entity.
-    fn facts(&self) -> Facts {
-        Facts::default()
+    fn facts(&self) -> PolicyInputs {
+        PolicyInputs::default()
     }
 
     /// Sets these answers.
-    fn set_facts(&mut self, _facts: Facts) {}
+    fn set_facts(&mut self, _facts: PolicyInputs) {}
 
     /// Returns the groups that the entity is for.
     fn groups(&self) -> &[String] {
@@ -229,7 +229,7 @@ pub trait Record: Entity + Clone {
     /// Returns whether what clients see of an entity differs from what was written: because of expressions, fields that
     /// `complete` sets, groups or rules about who sees it. It is then read again after a write.
     fn is_read_back() -> bool {
-        let has_questions = Self::VEILED.iter().any(|it| it.sight.has_questions());
+        let has_questions = Self::REDACTED.iter().any(|it| it.sight.has_questions());
         Self::IS_DERIVED || Self::GROUPS.is_some() || Self::SIGHT.is_some() || has_questions
     }
 }

@@ -3,7 +3,7 @@
 use super::{add, delete, replace};
 use crate::contract::context::Context;
 use crate::db::record::definition::Record;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The result of [`follow`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::constants::Constants;
 use crate::contract::context::Context;
 use crate::db::columns;
 use crate::model::table::GroupTable;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Reads the groups of the records in `rows` that are for some groups only, with one statement for all.
 pub(super) async fn fill(of: &Constants, cx: &Context, rows: &mut dyn Rows) -> Result<()> {

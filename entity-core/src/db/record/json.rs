@@ -5,16 +5,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::db::Row;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// Returns the value with which a column stores `data`: the JSON as text. For
-/// [`Kept::to_value`](super::Kept::to_value).
+/// [`ColumnValue::to_value`](super::ColumnValue::to_value).
 pub fn json_value(data: &impl Serialize) -> Value {
     serde_json::to_string(data).unwrap_or_default().into()
 }
 
-/// Reads the next column of a row, in which [`json_value`] stored something. A text that is none of this type, such as the
-/// empty one of a column that was added later, counts as the default value. For [`Kept::read`](super::Kept::read).
+/// Reads the next column of a row, in which [`json_value`] stored something. A text that is none of this type, such as
+/// the empty one of a column that was added later, counts as the default value. For
+/// [`ColumnValue::read`](super::ColumnValue::read).
 ///
 /// # Errors
 /// Returns an error if the column does not hold text.

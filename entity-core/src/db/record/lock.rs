@@ -5,7 +5,7 @@ use sea_orm::{ConnectionTrait, DbBackend};
 use crate::contract::context::Context;
 use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// Lets the units of work that lock these rows, or change them, come one after the other. Rows that are not there are
 /// passed over. What was read before may have changed since: whoever counts on it reads it again.

@@ -2,8 +2,8 @@
 
 use crate::contract::context::Context;
 use crate::db::record::definition::Record;
-use crate::words::error::{Error, Result};
-use crate::words::scatter::scattered;
+use crate::primitives::error::{Error, Result};
+use crate::primitives::stable_hash::stable_hash;
 
 /// The largest number: clients keep ids in 32 bits with a sign.
 const LARGEST: u64 = 2_147_483_647;
@@ -44,13 +44,13 @@ const LARGEST_EXACT: u64 = (1 << 53) - 1;
 /// once: among a hundred million of them, the chance that two have the same number is below one half. A unit of work that
 /// stores the same number twice fails, and finds another one when it is tried again.
 pub fn large_number(cx: &Context) -> u64 {
-    let number = scattered(&cx.new_id()).checked_rem(LARGEST_EXACT);
+    let number = stable_hash(&cx.new_id()).checked_rem(LARGEST_EXACT);
     number.unwrap_or_default().saturating_add(1)
 }
 
 /// Draws a number by a unique id.
 fn draw(id: &str) -> u64 {
-    scattered(id)
+    stable_hash(id)
         .checked_rem(LARGEST)
         .unwrap_or_default()
         .saturating_add(1)

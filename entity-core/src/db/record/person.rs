@@ -4,7 +4,7 @@ use sea_orm::ConnectionTrait as _;
 
 use crate::contract::context::Context;
 use crate::contract::registry::Registry;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// Deletes the entities of all registered types that are about the account `user`: those with its internal id in a field
 /// declared as `person`. Their children and the rows below them are deleted with them.

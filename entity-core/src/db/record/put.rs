@@ -11,7 +11,7 @@ use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
 use crate::db::{Sql, attached};
 use crate::model::table::MADE_BY;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// The maximum number of values that one statement binds: well below what the databases allow.
 const MOST_VALUES: usize = 8_000;

@@ -13,19 +13,19 @@ use crate::db::page::End;
 use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::{Record, THIS};
 use crate::db::record::from::{write_from, write_joins};
-use crate::db::rule::Facts;
+use crate::db::redaction::{self, Columns};
+use crate::db::rule::PolicyInputs;
 use crate::db::search::{counted, write_behind, write_matches, write_order};
 use crate::db::sink::{Adding, Sink};
-use crate::db::veil::{self, Columns};
 use crate::db::{Row, Sql};
 use crate::model::schema::Role;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// The maximum number of rows that a short statement skips at the beginning.
 pub const MOST_PASSED: u64 = 1000;
 
 /// Returns the entity with this id, if there is one, as the caller sees it: with the answers to the questions of its
-/// [`Sight`](crate::db::Sight), and without the fields that the caller does not see.
+/// [`RowPolicy`](crate::db::RowPolicy), and without the fields that the caller does not see.
 pub async fn read<T: Record>(cx: &Context, id: &str) -> Result<Option<T>> {
     let mut found: Vec<T> = Vec::new();
     find_one(T::CONSTANTS, cx, T::key_of(id), &mut found).await?;
@@ -81,7 +81,7 @@ async fn find_selected(
 /// Begins a statement whose entities [`found`] adds: what follows the joins is to be appended.
 async fn finding(of: &Constants, cx: &Context) -> Result<Sql> {
     let mut sql = selecting(of, cx, &Columns::all(cx))?;
-    veil::write_answers(of, cx, &mut sql).await?;
+    redaction::write_answers(of, cx, &mut sql).await?;
     write_from(of, cx, &mut sql);
     Ok(sql)
 }
@@ -98,7 +98,7 @@ async fn found(of: &Constants, cx: &Context, sql: Sql, rows: &mut dyn Rows) -> R
     let of_fields = sink.of_fields;
     for (index, facts) in of_fields.into_iter().enumerate() {
         if let Some(record) = rows.at_mut(index) {
-            veil::conceal(cx, record, facts).await?;
+            redaction::redact(cx, record, facts).await?;
         }
     }
     complete(of, cx, rows).await
@@ -110,7 +110,7 @@ struct Answered<'a> {
     cx: &'a Context,
     rows: &'a mut dyn Rows,
     /// The answers about the fields of each record.
-    of_fields: Vec<Vec<Facts>>,
+    of_fields: Vec<Vec<PolicyInputs>>,
 }
 
 impl Sink for Answered<'_> {
@@ -118,11 +118,15 @@ impl Sink for Answered<'_> {
         let record = self.rows.add(self.cx, row)?;
         let is_restricted = record.facts().is_restricted;
         let facts = match self.of.sight {
-            Some(_) => Facts::read(row)?,
-            None => Facts::seen(),
+            Some(_) => PolicyInputs::read(row)?,
+            None => PolicyInputs::seen(),
         };
         record.set_facts(facts.restricted(is_restricted));
-        let facts = self.of.veiled.iter().map(|_| Ok(Facts::read(row)?));
+        let facts = self
+            .of
+            .redacted
+            .iter()
+            .map(|_| Ok(PolicyInputs::read(row)?));
         self.of_fields.push(facts.collect::<Result<_>>()?);
         Ok(())
     }
@@ -207,17 +211,17 @@ async fn rows_of_list(
     let mut sink = Adding::to(rows, |rows, row| {
         let record = rows.add(cx, row)?;
         let is_restricted = record.facts().is_restricted;
-        record.set_facts(Facts::seen().restricted(is_restricted));
+        record.set_facts(PolicyInputs::seen().restricted(is_restricted));
         if have_places {
             let place: i64 = row.take()?;
-            // What takes long is begun again elsewhere.
+            // A long read is begun again elsewhere.
             is_in_order &= place == 1 || place > last;
             last = place;
         }
         Ok(())
     });
-    let measure = cx.measure(search).short(is_short(search));
-    let end = cx.db()?.page_into(statement, measure, &mut sink).await?;
+    let limit = cx.read_limit(search).short(is_short(search));
+    let end = cx.db()?.page_into(statement, limit, &mut sink).await?;
     Ok((end, is_in_order))
 }
 
@@ -308,7 +312,7 @@ fn by_sorted_keys(
 pub(super) fn begin_chosen(sql: &mut Sql) {
     sql.push(match sql.backend() {
         DbBackend::Postgres => " FROM (SELECT ",
-        // What is left out gets no number.
+        // A row that is left out gets no number.
         _ => ", chosen.place FROM (SELECT kept.key, row_number() OVER () AS place FROM (SELECT ",
     });
 }

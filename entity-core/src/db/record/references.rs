@@ -9,7 +9,7 @@ use super::constants::Constants;
 use crate::contract::context::Context;
 use crate::contract::registry::{Registry, Route};
 use crate::model::schema::{ACCOUNTS, Field, Role, Writable};
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Checks what `record` names in the fields that clients write, declared as `references`, and that `former`, the state
 /// before a change, did not name already: an account is a member of the record's site, if it has one; anything else is an

@@ -4,10 +4,10 @@ use std::fmt;
 
 use sea_orm::Value;
 
-use super::Kept;
+use super::ColumnValue;
 use crate::contract::context::Context;
 use crate::db::{Column, ColumnType, Row};
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 /// Text that is stored and never shown, such as the hash of a password; perhaps there is none. Neither a log nor an
 /// answer contains it.
@@ -26,7 +26,7 @@ impl Secret {
     }
 }
 
-impl Kept for Secret {
+impl ColumnValue for Secret {
     type Sent = String;
     const TYPE: ColumnType = ColumnType::Text;
     const IS_NULLABLE: bool = true;

@@ -11,9 +11,9 @@ use crate::contract::input::Fields;
 use crate::db::folded::{fold_value, folded_fields};
 use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
-use crate::db::{attached, veil};
+use crate::db::{attached, redaction};
 use crate::model::schema::Role;
-use crate::words::error::{Error, Result};
+use crate::primitives::error::{Error, Result};
 
 /// Creates an entity of `fields`, with an id, an owner, dates, a place and a version where the struct has them.
 ///
@@ -84,7 +84,7 @@ pub async fn update<T: Record>(cx: &Context, current: T, mut fields: Fields) -> 
 
 async fn withhold(cx: &Context, current: &dyn AnyRecord, fields: &mut Fields) -> Result<()> {
     let named = (current.key(), current.site());
-    veil::withhold(current.constants(), cx, named, fields).await
+    redaction::withhold(current.constants(), cx, named, fields).await
 }
 
 /// Puts `changed` in the place of `current`, after the checks of the type, as [`store`] does.
@@ -274,7 +274,7 @@ async fn next_position(
 async fn read_back(cx: &Context, record: &mut dyn AnyRecord) -> Result<()> {
     let of = record.constants();
     if !(of.is_read_back)() {
-        return veil::conceal(cx, record, Vec::new()).await;
+        return redaction::redact(cx, record, Vec::new()).await;
     }
     let mut rows = (of.rows)();
     find_one(of, cx, record.key(), &mut *rows).await?;

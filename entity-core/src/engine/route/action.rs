@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use super::place::Place;
-use super::reply::{collection_reply, entity_reply, list_abilities};
+use super::page_position::PagePosition;
+use super::reply::{collection_reply, entity_reply, list_allowed_actions};
 use crate::contract::access::{Need, Scope};
-use crate::contract::action::any_outcome::{AnyOutcome, Shown};
+use crate::contract::action::any_result::{AnyActionResult, Shown};
 use crate::contract::action::{Action, Argument, Arguments, Handler};
 use crate::contract::context::Context;
 use crate::contract::gate::{self, items};
 use crate::contract::kind::{self, Lists, Reads};
 use crate::contract::provider::Read;
 use crate::contract::registry::{Call, Runner};
-use crate::contract::reply::{Abilities, Body, Effect, Item, Reply};
+use crate::contract::reply::{AllowedActions, Body, Effect, Item, Reply};
 use crate::contract::search::{Grammar, Page, Search, Window, select_items};
 use crate::engine::offer;
-use crate::words::error::{Error, ErrorKind, Result};
-use crate::words::reference::Reference;
-use crate::words::verb::Verb;
+use crate::primitives::error::{Error, ErrorKind, Result};
+use crate::primitives::reference::Reference;
+use crate::primitives::verb::Verb;
 
 /// An action as it is declared, without the function that carries it out.
 struct Declared {
@@ -37,12 +37,15 @@ struct Declared {
 
 /// A function that carries out an action on one entity.
 type OnEntity = Box<
-    dyn for<'a> Fn(&'a Context, Item, Arguments) -> BoxFuture<'a, Result<AnyOutcome>> + Send + Sync,
+    dyn for<'a> Fn(&'a Context, Item, Arguments) -> BoxFuture<'a, Result<AnyActionResult>>
+        + Send
+        + Sync,
 >;
 
 /// A function that carries out an action on the collection.
-type OnCollection =
-    Box<dyn for<'a> Fn(&'a Context, Arguments) -> BoxFuture<'a, Result<AnyOutcome>> + Send + Sync>;
+type OnCollection = Box<
+    dyn for<'a> Fn(&'a Context, Arguments) -> BoxFuture<'a, Result<AnyActionResult>> + Send + Sync,
+>;
 
 pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     let declared = Declared {
@@ -65,7 +68,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
                 let handler = Arc::clone(&handler);
                 Box::pin(async move {
                     let outcome = handler(cx, item.into_entity()?, arguments).await?;
-                    Ok(AnyOutcome::of(outcome, name))
+                    Ok(AnyActionResult::of(outcome, name))
                 })
             }),
         ),
@@ -75,7 +78,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
                 let handler = Arc::clone(&handler);
                 Box::pin(async move {
                     let outcome = handler(cx, arguments).await?;
-                    Ok(AnyOutcome::of(outcome, name))
+                    Ok(AnyActionResult::of(outcome, name))
                 })
             }),
         ),
@@ -159,9 +162,9 @@ impl Declared {
         };
         let about = Reference::collection(self.of.prefix());
         let mut reply = self.reply(cx, call, outcome, about).await?;
-        if call.wants_abilities && self.verb.is_safe() {
+        if call.wants_allowed_actions && self.verb.is_safe() {
             let beside = offer::beside(cx, call, self.name).await?;
-            reply.abilities.actions.extend(beside);
+            reply.allowed_actions.actions.extend(beside);
         }
         Ok(reply)
     }
@@ -171,17 +174,17 @@ impl Declared {
         &self,
         cx: &Context,
         call: Call<'_>,
-        outcome: AnyOutcome,
+        outcome: AnyActionResult,
         about: Reference,
     ) -> Result<Reply> {
         let effect = match self.verb.is_safe() {
             true => Effect::Read,
             false => Effect::Acted(outcome.about.unwrap_or(about)),
         };
-        let rest = outcome.rest.map(|it| it.remarks(cx, &call, self.name));
+        let paging = outcome.paging.map(|it| it.headers(cx, &call, self.name));
         let mut reply = self.show(cx, call, outcome.shown, effect).await?;
-        reply.remarks.extend(outcome.remarks);
-        reply.remarks.extend(rest.into_iter().flatten());
+        reply.headers.extend(outcome.headers);
+        reply.headers.extend(paging.into_iter().flatten());
         Ok(reply)
     }
 
@@ -192,7 +195,7 @@ impl Declared {
         shown: Shown,
         effect: Effect,
     ) -> Result<Reply> {
-        let (page, window, place, search) = match shown {
+        let (page, window, position, search) = match shown {
             Shown::Bare(body) => {
                 let is_streamed = matches!(body, Body::File(_) | Body::Bundle(_) | Body::Stream(_));
                 if is_streamed && !self.verb.is_safe() {
@@ -203,8 +206,8 @@ impl Declared {
                 return Ok(Reply {
                     body,
                     effect,
-                    abilities: Abilities::default(),
-                    remarks: Vec::new(),
+                    allowed_actions: AllowedActions::default(),
+                    headers: Vec::new(),
                 });
             }
             Shown::Entity(item) => {
@@ -218,53 +221,54 @@ impl Declared {
             }
             Shown::Collection(page, window) => {
                 let page = items::retain(self.of, cx, page).await?;
-                (page, window, Place::default(), None)
+                (page, window, PagePosition::default(), None)
             }
             Shown::List(search) => {
                 let lists = self.lists.ok_or_else(|| {
                     Error::internal("an action that is not declared `searched` returns a search")
                 })?;
                 let (page, total) = items::run_search(lists, cx, search.clone()).await?;
-                let place = Place::of(&search, &page, total)?;
-                (page, search.window(), place, Some(search))
+                let position = PagePosition::of(&search, &page, total)?;
+                (page, search.window(), position, Some(search))
             }
             Shown::Part(page, search, total) => {
-                let place = Place::of(&search, &page, total)?;
+                let position = PagePosition::of(&search, &page, total)?;
                 let page = items::retain(self.of, cx, page).await?;
-                (page, search.window(), place, Some(search))
+                (page, search.window(), position, Some(search))
             }
             Shown::Whole(all, mut search) => {
                 // Each of them is looked at by itself.
                 search.scope = Scope::Everything;
                 let readable = items::retain(self.of, cx, Page::whole(all)).await?.items;
                 let (page, total) = select_items(readable, self.of.schema(), &search)?;
-                let place = Place::of(&search, &page, search.is_counted.then_some(total))?;
-                (page, search.window(), place, Some(search))
+                let position =
+                    PagePosition::of(&search, &page, search.is_counted.then_some(total))?;
+                (page, search.window(), position, Some(search))
             }
         };
-        let reply = collection_reply(self.of, cx, call, page, window, place).await?;
+        let reply = collection_reply(self.of, cx, call, page, window, position).await?;
         let site = search.as_ref().and_then(Search::site);
-        let abilities = self.list_abilities(cx, call, site).await?;
+        let allowed_actions = self.list_allowed_actions(cx, call, site).await?;
         Ok(Reply {
             effect,
-            abilities,
+            allowed_actions,
             ..reply
         })
     }
 
     /// Returns the operations that the caller may run beside a list that the action found, if the call asks for them.
-    async fn list_abilities(
+    async fn list_allowed_actions(
         &self,
         cx: &Context,
         call: Call<'_>,
         searched: Option<&str>,
-    ) -> Result<Abilities> {
-        if !call.wants_abilities {
-            return Ok(Abilities::default());
+    ) -> Result<AllowedActions> {
+        if !call.wants_allowed_actions {
+            return Ok(AllowedActions::default());
         }
         let need = self.need.of(cx.caller());
         let is_of_site = matches!(need, Need::Site(_) | Need::SiteOrOwn(..));
         let site = searched.or_else(|| call.site().filter(|_| is_of_site));
-        list_abilities(self.of, cx, call.route, site).await
+        list_allowed_actions(self.of, cx, call.route, site).await
     }
 }

@@ -1,18 +1,20 @@
 //! The replies with entities, lists and forms.
 
-use super::place::Place;
+use super::page_position::PagePosition;
 use crate::contract::access::Operation;
 use crate::contract::context::Context;
 use crate::contract::gate::items;
 use crate::contract::kind::Kind;
 use crate::contract::registry::{ActionRoute, Call, Route};
-use crate::contract::reply::{Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reply};
+use crate::contract::reply::{
+    AllowedActions, Body, Collection, Effect, Form, FormPurpose, Item, Reply,
+};
 use crate::contract::search::{Page, Window};
 use crate::engine::expand::project;
 use crate::engine::offer;
 use crate::model::any_entity::AnyEntity;
 use crate::model::projection::Projection;
-use crate::words::error::Result;
+use crate::primitives::error::Result;
 
 pub(super) async fn entity_reply(
     of: &dyn Kind,
@@ -21,9 +23,9 @@ pub(super) async fn entity_reply(
     item: Item,
     effect: Effect,
 ) -> Result<Reply> {
-    let abilities = match call.wants_abilities {
-        true => abilities(of, cx, call.route, item.entity()).await?,
-        false => Abilities::default(),
+    let allowed_actions = match call.wants_allowed_actions {
+        true => allowed_actions(of, cx, call.route, item.entity()).await?,
+        false => AllowedActions::default(),
     };
     let projection = Projection::parse(call.query, of.schema())?;
     let mut item = [item];
@@ -32,17 +34,17 @@ pub(super) async fn entity_reply(
     Ok(Reply {
         body: Body::Entity(item),
         effect,
-        abilities,
-        remarks: cx.take_remarks(),
+        allowed_actions,
+        headers: cx.take_headers(),
     })
 }
 
-async fn abilities(
+async fn allowed_actions(
     of: &dyn Kind,
     cx: &Context,
     route: &Route,
     entity: &dyn AnyEntity,
-) -> Result<Abilities> {
+) -> Result<AllowedActions> {
     // Where the id is the name of an action, the address means the action: it has no forms behind it.
     let id = entity.id();
     let is_taken = |it: &ActionRoute| !it.is_on_entity && it.name == id;
@@ -50,25 +52,25 @@ async fn abilities(
     // A page offers no form without a field.
     let has_fields = of.schema().writable(false).next().is_some();
     let (update, delete) = (route.update.is_some() && has_fields, route.delete.is_some());
-    Ok(Abilities {
+    Ok(AllowedActions {
         removal: entity.removal(cx.caller().user_id()),
         update: has_forms && update && items::may(of, cx, entity, Operation::Update).await?,
         delete: has_forms && delete && items::may(of, cx, entity, Operation::Delete).await?,
-        actions: offer::on(cx, route, Some(entity)).await?,
-        ..Abilities::default()
+        actions: offer::available_actions(cx, route, Some(entity)).await?,
+        ..AllowedActions::default()
     })
 }
 
-pub(super) async fn list_abilities(
+pub(super) async fn list_allowed_actions(
     of: &dyn Kind,
     cx: &Context,
     route: &Route,
     site: Option<&str>,
-) -> Result<Abilities> {
-    Ok(Abilities {
+) -> Result<AllowedActions> {
+    Ok(AllowedActions {
         create: route.create.is_some() && items::may_create(of, cx, site).await?,
         site: site.map(ToOwned::to_owned),
-        ..Abilities::default()
+        ..AllowedActions::default()
     })
 }
 
@@ -78,7 +80,7 @@ pub(super) async fn collection_reply(
     call: Call<'_>,
     page: Page<Item>,
     window: Window,
-    place: Place,
+    position: PagePosition,
 ) -> Result<Reply> {
     let mut collection = Collection {
         prefix: of.prefix(),
@@ -88,11 +90,11 @@ pub(super) async fn collection_reply(
         limit: window.limit,
         has_more: page.has_more,
         places: page.places,
-        cursor: place.cursor,
-        total: place.total,
-        is_searched: place.is_searched,
+        cursor: position.cursor,
+        total: position.total,
+        is_searched: position.is_searched,
         projection: Projection::parse(call.query, of.schema())?,
-        walk: place.walk,
+        walk: position.walk,
     };
     let Collection {
         projection, items, ..
@@ -106,8 +108,8 @@ pub(super) async fn collection_reply(
     Ok(Reply {
         body: Body::Collection(collection),
         effect: Effect::Read,
-        abilities: Abilities::default(),
-        remarks: Vec::new(),
+        allowed_actions: AllowedActions::default(),
+        headers: Vec::new(),
     })
 }
 
@@ -138,10 +140,10 @@ pub(super) fn form_reply(
     Ok(Reply {
         body: Body::Form(form),
         effect: Effect::Read,
-        abilities: Abilities {
+        allowed_actions: AllowedActions {
             removal,
-            ..Abilities::default()
+            ..AllowedActions::default()
         },
-        remarks: Vec::new(),
+        headers: Vec::new(),
     })
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::model::schema::Kind;
 use crate::model::value::{self, REQUIRED};
-use crate::words::error::{Error, FieldError};
+use crate::primitives::error::{Error, FieldError};
 
 /// The maximum length of a text whose schema sets no limit: as many characters as a body has room for.
 const ANY_LENGTH: usize = usize::MAX;

@@ -44,7 +44,7 @@ impl Decimal {
         Self(units)
     }
 
-    /// Returns the number of ten-thousandths, which is what columns hold.
+    /// Returns the number of ten-thousandths, which columns hold.
     pub const fn units(self) -> i64 {
         self.0
     }

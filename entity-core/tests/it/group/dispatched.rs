@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use entity_core::db::{Quota, Quotas};
 use entity_core::engine::{
-    Audit, DirectPath, Dispatcher, Origin, QUOTA_EXCEEDED, Request, Right, Route, Timer, Turn,
-    Turns, WriteLimit,
+    Audit, DirectPath, Dispatcher, Origin, QUOTA_EXCEEDED, Request, Route, Timer, Turn, WriteLimit,
+    WritePermit, WriteQueue,
 };
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
@@ -54,7 +54,7 @@ impl Line {
 }
 
 #[async_trait]
-impl Turns for Line {
+impl WriteQueue for Line {
     async fn wait(&self, _origin: &Origin, _shares: bool) -> Result<Turn> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let permit = Arc::clone(&self.place).acquire_owned().await;
@@ -66,7 +66,7 @@ impl Turns for Line {
     }
 }
 
-impl Right for Place {
+impl WritePermit for Place {
     fn is_shared(&self) -> bool {
         true
     }
@@ -162,7 +162,7 @@ impl Service {
         );
         Self {
             dispatcher: dispatcher
-                .with_turns(Some(Arc::new(line.clone())))
+                .with_write_queue(Some(Arc::new(line.clone())))
                 .with_write_limit(Some(limit)),
             file,
             line,
@@ -170,7 +170,7 @@ impl Service {
         }
     }
 
-    /// What `all` come to, `count` of whom wait for their turn before the first one has it.
+    /// The results of `all`, `count` of which wait for their turn before the first one has it.
     async fn gather<T>(&self, count: usize, all: impl Future<Output = T>) -> T {
         let held = Arc::clone(&self.line.place).acquire_owned().await.unwrap();
         let begin = async move {
@@ -271,7 +271,7 @@ async fn dos_quotas_count_what_those_before_in_the_same_commit_have_freed() {
         input: input(json!({})),
         preconditions: Preconditions::default(),
         is_dry_run: false,
-        wants_abilities: false,
+        wants_allowed_actions: false,
         origin: origin(caller("ada")),
     };
     let more = service.dispatcher.dispatch(&more);

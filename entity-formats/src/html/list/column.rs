@@ -23,7 +23,7 @@ pub(super) struct Column {
     pub(super) field: Option<&'static Field>,
     /// The list in this column's order, if it can be ordered by it.
     pub(super) href: Option<String>,
-    /// How the list is ordered by this column now.
+    /// The present order of the list by this column.
     pub(super) order: Option<Direction>,
 }
 
@@ -117,7 +117,7 @@ pub(in crate::html) fn site_of(
     let site = |it: &&Map<String, Value>| it.get(field.name)?.as_str().map(ToOwned::to_owned);
     let first = entities.first().and_then(site);
     let is_named = |it: &String| encode_segment(it) == last && view.path.split('/').count() > 3;
-    view.abilities
+    view.allowed_actions
         .site
         .clone()
         .or_else(|| first.filter(is_named))

@@ -8,7 +8,7 @@ use crate::html::query::{LIMIT, Query, SEARCH, is_about_list};
 use crate::html::words::label_of;
 use crate::render::paging::view_url;
 
-/// How long the parts of a list may be that the form offers.
+/// The page sizes that the form offers.
 const LIMITS: [&str; 4] = ["10", "25", "50", "100"];
 
 /// The form.
@@ -17,9 +17,9 @@ pub(super) struct Filter {
     pub(super) action: String,
     /// The words that are looked for, if the list can be searched by words.
     pub(super) words: Option<String>,
-    /// What asks for the values of fields.
+    /// The controls for the values of fields.
     pub(super) controls: Vec<Control>,
-    /// What the address says besides and the form keeps.
+    /// The other parameters of the address, which the form keeps.
     pub(super) kept: Vec<(String, String)>,
     /// True if the list shows only what a filter lets through.
     pub(super) is_filtered: bool,
@@ -48,7 +48,7 @@ impl Filter {
         let address = view_url(view, Some("html"));
         // In a course, its list is the whole one.
         let site = schema.role(Role::Site).map(|it| it.name);
-        let site = site.filter(|_| view.abilities.site.is_some());
+        let site = site.filter(|_| view.allowed_actions.site.is_some());
         Some(Self {
             words: is_searchable.then(|| query.get(SEARCH).to_owned()),
             kept: query.clone().only(|it| !is_asked(it)).pairs().to_vec(),

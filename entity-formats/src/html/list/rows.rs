@@ -4,9 +4,9 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::format::View;
+use entity_core::primitives::plain_text;
 use entity_core::reply::{Collection, Item};
 use entity_core::schema::{Kind, Layout, Role, Schema};
-use entity_core::words::plain_text;
 use serde_json::{Map, Value};
 
 use super::column::{Column, orders};

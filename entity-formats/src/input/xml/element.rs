@@ -13,7 +13,7 @@ pub(super) struct Element {
     children: Vec<(String, Value)>,
 }
 
-/// What the attribute `type` says.
+/// The value of the attribute `type`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Untyped,

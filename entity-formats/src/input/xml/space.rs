@@ -11,7 +11,7 @@ const INSTANCES: &str = "http://www.w3.org/2001/XMLSchema-instance";
 #[derive(Default)]
 pub(super) struct Spaces {
     depth: usize,
-    /// How deep the element is that declares the prefix, the prefix, and whether it stands for [`INSTANCES`].
+    /// The depth of the element that declares the prefix, the prefix, and whether it stands for [`INSTANCES`].
     declared: Vec<(usize, String, bool)>,
 }
 

@@ -1,4 +1,4 @@
-//! Events that recur by the clock of a time zone, and what replaces single occurrences of them.
+//! Events that recur by the clock of a time zone, and the exceptions that replace single occurrences.
 //!
 //! A local time that occurs twice is the first of the two (RFC 5545, section 3.3.5), and many programs take the length of
 //! an event for that by the clocks, whatever these do meanwhile. Each occurrence that would be read wrongly is therefore

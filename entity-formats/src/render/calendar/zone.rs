@@ -27,7 +27,7 @@ struct Onset {
     name: String,
 }
 
-/// What changes by one rule have in common.
+/// The common properties of changes by one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Kind {
     from: i32,
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// What is defined, as an offset in seconds at an instant: that of the last change before it.
+    /// Returns the defined offset in seconds at an instant: that of the last change before it.
     fn offset_by(text: &str, at: DateTime<Utc>) -> Option<i32> {
         let mut last: Option<(DateTime<Utc>, i32)> = None;
         let (mut from, mut to) = (0, 0);

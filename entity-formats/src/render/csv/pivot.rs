@@ -10,10 +10,10 @@ use entity_core::{Error, Result};
 use serde_json::Value;
 
 use super::{cell, end, lines};
+use crate::primitives::buffer::Buffer;
 use crate::render::json::METADATA;
 use crate::render::pivot::{distinct, grouped};
 use crate::render::tree;
-use crate::words::buffer::Buffer;
 
 /// Returns the field that is told as a table, if it is among those that were chosen.
 pub(super) fn of(

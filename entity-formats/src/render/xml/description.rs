@@ -9,7 +9,7 @@ use entity_core::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-/// What is described.
+/// The subject of a description.
 #[derive(Clone, Copy, Debug)]
 pub enum Described<'a> {
     /// All types.

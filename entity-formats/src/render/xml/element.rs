@@ -13,8 +13,8 @@ use serde_json::value::Serializer as Json;
 
 use super::Out;
 use super::naming::Name;
+use crate::primitives::text::{escape, repair_name};
 use crate::render::json::{Limits, too_large};
-use crate::words::text::{escape, repair_name};
 
 /// The reason why an element could not be written.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use entity_core::catalog::{
 };
 use entity_core::format::{Formats, Problem, View};
 use entity_core::reply::{
-    Abilities, Body, Collection, Form, FormPurpose, Item, Offer, Refusal, Value,
+    AllowedActions, Body, Collection, Form, FormPurpose, Item, Offer, Refusal, Value,
 };
 use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::{Millis, Moment};
@@ -252,7 +252,7 @@ fn refused_form(purpose: FormPurpose, note: Option<Note>, refusal: Option<Refusa
     })
 }
 
-/// What was sent to create a note, and why it was refused.
+/// The form that was sent to create a note, and why it was refused.
 pub(crate) fn refusal() -> Refusal {
     let wrong = |name: &str, message: &str| FieldError {
         name: name.to_owned(),
@@ -277,7 +277,7 @@ pub(crate) fn refusal() -> Refusal {
     }
 }
 
-/// What was sent to change a note that has changed since.
+/// The form that was sent to change a note that has changed since.
 pub(crate) fn outdated() -> Refusal {
     Refusal {
         kind: ErrorKind::PreconditionFailed,
@@ -432,7 +432,7 @@ fn offer(name: &'static str, verb: Verb) -> Offer {
     Offer {
         path: format!("/note/x/{name}"),
         name,
-        label: entity_core::words::label(name),
+        label: entity_core::primitives::label(name),
         verb,
         reason: None,
         offered: Vec::new(),
@@ -448,7 +448,7 @@ pub(crate) fn view() -> View<'static> {
     view_of("/note/site/a%20b", "_limit=2&_search=x%26y&%5Fstart=3")
 }
 
-/// What is known of a request for `path` with `query`.
+/// The view of a request for `path` with `query`.
 pub(crate) fn view_of<'a>(path: &'a str, query: &'a str) -> View<'a> {
     View {
         base_url: "https://lms.example",
@@ -456,12 +456,12 @@ pub(crate) fn view_of<'a>(path: &'a str, query: &'a str) -> View<'a> {
         query,
         now: entity_core::DateTimeUtc::UNIX_EPOCH,
         own_address: None,
-        abilities: Abilities {
+        allowed_actions: AllowedActions {
             create: true,
             update: true,
             delete: true,
             actions: vec![offer("publish", Verb::Post), offer("readers", Verb::Get)],
-            ..Abilities::default()
+            ..AllowedActions::default()
         },
         formats: &FORMATS,
         registry: &REGISTRY,

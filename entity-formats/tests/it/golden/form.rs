@@ -10,7 +10,7 @@ use super::corpus::{Note, answers, note, view_of};
 use super::oracle::tags;
 use super::page::{attribute, control, is_start, page, render};
 
-/// What a browser sends when nobody touched the form of an entity: the values by their names.
+/// The values by their names that a browser sends when nobody touched the form of an entity.
 fn sent(page: &[Tag], text: &str) -> Vec<(String, String)> {
     let form = page.iter().skip_while(|it| {
         !(is_start(it, "form") && attribute(it, "action").as_deref() == Some("/direct/note/n2"))

@@ -1,4 +1,4 @@
-//! What other people's parsers make of the answers.
+//! The answers as other people's parsers read them.
 
 use std::cell::RefCell;
 
@@ -36,7 +36,7 @@ pub(crate) fn tags(page: &str) -> Vec<Tag> {
     tokenizer.sink.0.into_inner()
 }
 
-/// What an attribute refers to is there, once.
+/// Checks that each element to which an attribute refers is there, once.
 fn check_references(tags: &[Tag], page: &str) {
     let values = |names: &[&str]| {
         let attributes = tags.iter().flat_map(|it| &it.attrs);

@@ -1,4 +1,4 @@
-//! What people can do with pages: put lists in order, filter them, and correct forms.
+//! The use of pages by people: they put lists in order, filter them, and correct forms.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) fn is_start(tag: &Tag, name: &str) -> bool {
     tag.kind == TagKind::StartTag && &*tag.name == name
 }
 
-/// What a browser sends when nobody touched the form around the search of a list.
+/// The values that a browser sends when nobody touched the form around the search of a list.
 fn untouched(page: &[Tag]) -> Vec<(String, String)> {
     let form = page
         .iter()

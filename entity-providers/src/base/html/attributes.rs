@@ -1,6 +1,6 @@
 //! The maximum number of attributes of a tag. The tokenizer compares each attribute of a tag with all before it.
 
-/// Most attributes of one tag.
+/// The maximum number of attributes of one tag.
 pub(super) const MOST: u16 = 64;
 
 /// Where in a tag a tokenizer may be.

@@ -1,6 +1,6 @@
 //! `/api/users/me/announcements`: announcements with the union of the keys that old and new clients read.
 
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::{Context, Page, Result, Search, View, Window, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub(crate) const TOOL: &str = "sakai.announcements";
 
 const MINE: Endpoint = Endpoint::get("/api/users/me/announcements", "listMyNews")
     .doc("The announcements of the caller's pinned sites.")
-    .answers::<Part<News>>(&mine);
+    .answers::<Paged<News>>(&mine);
 entity_core::register_endpoint!(MINE);
 
 /// Announcements, and the sites that were looked at.
@@ -64,12 +64,12 @@ pub(crate) struct AnnouncementView {
     url: String,
 }
 
-pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<News>> {
+pub(super) async fn mine(cx: &Context, call: Call) -> Result<Paged<News>> {
     let window = call.window()?;
     let own = OwnSites::of_caller(cx, &[TOOL]).await?;
     let (page, sites) = newest(cx, &own, window).await?;
     let sites = sites.into_names();
-    Part::of(cx, page, window, |announcements| News {
+    Paged::of(cx, page, window, |announcements| News {
         announcements,
         sites,
     })

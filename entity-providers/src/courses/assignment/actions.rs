@@ -310,8 +310,8 @@ pub(super) async fn add_blank(
     assignment: &Assignment,
     student: &str,
 ) -> Result<Submission> {
-    let standing = authorizer::of(cx)?.standing(cx, student).await?;
-    if standing.role_in(&assignment.site_id).is_none() {
+    let subject = authorizer::of(cx)?.subject(cx, student).await?;
+    if subject.role_in(&assignment.site_id).is_none() {
         return Err(Error::field("studentId", "must be a member of the site"));
     }
     db::add(cx, Submission::blank(cx.new_id(), assignment, student)).await

@@ -1,4 +1,4 @@
-//! The rules of handing in: who, when, what, and how often.
+//! The rules of handing in: permission, dates, kind of work, and number of times.
 
 use chrono::SubsecRound as _;
 use entity_core::{Context, Error, Need, Result, gate};

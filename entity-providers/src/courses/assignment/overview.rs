@@ -12,7 +12,7 @@ use crate::courses::gradebook::student_roles;
 /// The maximum number of students whose work is counted.
 const MOST_STUDENTS: usize = 5_000;
 
-/// How far the students for whom an assignment is are with it.
+/// The progress of the students for whom an assignment is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AssignmentOverview")]

@@ -6,7 +6,7 @@ use entity_core::{Error, Result};
 use crate::base::letter;
 use crate::courses::gradebook::score::check_points;
 
-/// How the work for an assignment is graded.
+/// The grading scale of the work for an assignment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale<'a> {
     /// The `gradeScale` of the assignment.

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use entity_core::schema::Field;
-use entity_core::sheet::{self, Faults, Line, Report, Sheet};
+use entity_core::sheet::{self, CsvTable, Faults, Line, Report};
 use entity_core::wire::iso;
 use entity_core::{
-    Action, Answers, Arguments, Context, Data, Error, Input, Need, Outcome, Preconditions, Result,
-    Verb, gate,
+    Action, ActionResult, Answers, Arguments, Context, Data, Error, Input, Need, Preconditions,
+    Result, Verb, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{Assignment, GRADE, Submission};
 use crate::base::parameters;
 use crate::base::search::all;
-use crate::people::membership::members_named;
+use crate::people::membership::named::members_named;
 
 /// The title of the column with the external ids, by which an import finds students.
 const STUDENT: &str = "Student ID";
@@ -66,8 +66,12 @@ struct Changed {
     after: Option<String>,
 }
 
-async fn export(cx: &Context, assignment: Assignment, _: Arguments) -> Result<Outcome<Assignment>> {
-    let mut sheet = Sheet::new(cx.answer_bytes());
+async fn export(
+    cx: &Context,
+    assignment: Assignment,
+    _: Arguments,
+) -> Result<ActionResult<Assignment>> {
+    let mut sheet = CsvTable::new(cx.answer_bytes());
     sheet.row([STUDENT, GRADES].into_iter().chain(FURTHER))?;
     let work = work(cx, &assignment).await?;
     let yes = |is: bool| if is { "yes" } else { "" }.to_owned();
@@ -83,7 +87,7 @@ async fn export(cx: &Context, assignment: Assignment, _: Arguments) -> Result<Ou
         ])?;
     }
     let file = sheet.into_bytes(&format!("grades-{}.csv", assignment.id))?;
-    Ok(Outcome::Bytes(file))
+    Ok(ActionResult::Bytes(file))
 }
 
 /// Returns all work for the assignment that the caller sees.

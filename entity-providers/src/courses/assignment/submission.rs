@@ -1,6 +1,6 @@
-//! `/direct/assignment-submission`: what somebody hands in for an assignment, with its grade.
+//! `/direct/assignment-submission`: the work that is handed in for an assignment, with its grade.
 
-use entity_core::db::{self, Migration, Sight};
+use entity_core::db::{self, Migration, RowPolicy};
 use entity_core::file::Files;
 use entity_core::wire::Moment;
 use entity_core::{
@@ -23,21 +23,24 @@ const ACCESS: Access = Access {
 };
 
 /// Work is for whoever hands it in and for graders, as long as they see the assignment.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Parent(&super::SIGHT),
-    Sight::Any(&[Sight::Own, Sight::Holds(GRADE)]),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Parent(&super::SIGHT),
+    RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Holds(GRADE)]),
 ]);
 
 /// Work that is not handed in yet is for nobody else.
-const WORK: Sight = Sight::Any(&[
-    Sight::Own,
-    Sight::All(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(GRADE)]),
+const WORK: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Own,
+    RowPolicy::All(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Holds(GRADE),
+    ]),
 ]);
 
 /// Grades are for graders, and for the others once they are returned.
-const RESULT: Sight = Sight::Any(&[
-    Sight::Holds(GRADE),
-    Sight::All(&[Sight::Own, Sight::Is("returned")]),
+const RESULT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(GRADE),
+    RowPolicy::All(&[RowPolicy::Own, RowPolicy::Is("returned")]),
 ]);
 
 /// The fields that graders set.
@@ -96,7 +99,7 @@ pub struct Submission {
     /// When work is no longer accepted.
     #[entity(sql = "parent.close_time", label = "Closes")]
     pub assignment_close_time: Moment,
-    /// How often work may be handed in again: 0 for never, -1 for as often as one likes.
+    /// The number of times work may be handed in again: 0 for never, -1 for as often as one likes.
     #[entity(sql = "parent.resubmissions", for_programs)]
     pub assignment_resubmissions: i64,
     /// The internal id of whoever hands it in.
@@ -114,7 +117,7 @@ pub struct Submission {
     /// The external id of whoever hands it in.
     #[entity(sql = "coalesce(submitter_account.eid, '')", for_programs)]
     pub submitter_eid: String,
-    /// Who hands it in.
+    /// The students who hand it in.
     #[entity(computed = Self::submitters, for_programs)]
     pub submitters: Vec<Submitter>,
     /// The text. Graders see it when it is handed in.
@@ -156,7 +159,7 @@ pub struct Submission {
     #[entity(sight = RESULT, label = "Files with remarks")]
     pub feedback_attachments: Files,
     /// Notes for graders.
-    #[entity(html, sight = Sight::Holds(GRADE))]
+    #[entity(html, sight = RowPolicy::Holds(GRADE))]
     pub private_notes: Option<String>,
     /// The state, in words for people.
     #[entity(computed = Self::status)]
@@ -167,7 +170,7 @@ pub struct Submission {
     /// Always empty.
     #[entity(computed, for_programs)]
     pub previewable_attachments: Properties,
-    /// How often it was handed in again.
+    /// The number of times it was handed in again.
     #[entity(read_only, label = "Handed in again")]
     pub resubmissions: i64,
     /// The assignment and whoever hands in: nobody hands in twice.

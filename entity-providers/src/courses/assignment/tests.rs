@@ -1,4 +1,4 @@
-//! Assignments and what is handed in, asked through the whole pipeline of a service with the demo university in it.
+//! Tests of assignments and submissions, through the whole pipeline of a service with the demo university in it.
 
 mod writing;
 

@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 
 use entity_core::db::{self, Record as _};
 use entity_core::ics::{self, IcsEvent};
+use entity_core::primitives::typed;
 use entity_core::schema::Field;
 use entity_core::sheet::{Fault, Faults, Report};
-use entity_core::words::typed;
 use entity_core::{
     Arguments, Context, Data, DateTimeUtc, Entity as _, Error, Fields, Input, Result, gate,
 };

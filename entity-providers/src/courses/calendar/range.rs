@@ -1,13 +1,13 @@
 //! Ranges of days: each occurrence in them as an entity of its own, in order of time.
 //!
-//! How much work an occurrence is depends on what others have stored. So the steps of all rules together are bounded for
+//! The work for an occurrence depends on what others have stored. So the steps of all rules together are bounded for
 //! each request, and no thread that serves others takes them.
 
 #[cfg(test)]
 mod tests;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::engine::Reading;
+use entity_core::engine::ReadBudget;
 use entity_core::recurrence::{self, MOST_STEPS, Range};
 use entity_core::schema::{Field, Kind};
 use entity_core::search::{FieldOf, Page};
@@ -130,7 +130,7 @@ pub(crate) async fn next(
     let soon = gate::list::<CalendarEvent>(cx, soon).await?;
     events.extend(soon.items);
     let last = events.last().filter(|_| soon.has_more);
-    // What begins at the same instant as the last one comes behind it.
+    // An event that begins at the same instant as the last one comes behind it.
     let end = last.map(|it| it.start() + TimeDelta::milliseconds(1));
     let known = end.map_or(whole, |it| whole.until(it));
     let page = part(cx, events, known, (0, limit)).await?.page;
@@ -162,14 +162,14 @@ async fn part(
         passed: to_size(passed),
         limit: to_size(limit),
         bytes: cx.answer_bytes(),
-        reading: cx.origin().reading.clone(),
+        read_budget: cx.origin().read_budget.clone(),
     };
     let found = spawn_blocking(move || {
         let (passed, page) = part.of(&events);
         Found {
             page,
             passed,
-            is_broken_off: !part.reading.step(0, MOST_STEPS),
+            is_broken_off: !part.read_budget.step(0, MOST_STEPS),
         }
     });
     found.await.map_err(Error::internal)
@@ -182,7 +182,7 @@ struct Part {
     limit: usize,
     /// The most bytes.
     bytes: usize,
-    reading: Reading,
+    read_budget: ReadBudget,
 }
 
 impl Part {
@@ -190,11 +190,11 @@ impl Part {
     fn of(&self, events: &[CalendarEvent]) -> (usize, Page<CalendarEvent>) {
         let Stretch { range, is_first } = self.stretch;
         let starts = events.iter().map(|it| {
-            let reading = self.reading.clone();
-            it.starts_in(range, move |steps| reading.step(steps, MOST_STEPS))
+            let read_budget = self.read_budget.clone();
+            it.starts_in(range, move |steps| read_budget.step(steps, MOST_STEPS))
         });
         let found = recurrence::in_order(starts.collect());
-        // What began before it was in the stretch before.
+        // An event that began before it was in the stretch before.
         let mut found = found.filter(|(start, _)| is_first || *start >= range.from);
         let passed = found.by_ref().take(self.passed).count();
         let (mut shown, mut bytes) = (Vec::new(), 0_usize);

@@ -408,7 +408,10 @@ async fn x48_rules_that_seldom_match_take_few_steps_of_a_request() {
             search.limit = 1000;
             search.narrow_to_site::<CalendarEvent>(BIOLOGY).unwrap();
             let page = super::range::list(&cx, search, range.unwrap().unwrap()).await;
-            (page.map(|it| it.items.len()), cx.origin().reading.steps())
+            (
+                page.map(|it| it.items.len()),
+                cx.origin().read_budget.steps(),
+            )
         }
     };
     let (far, steps) = reads(("2028-01-01", "2199-01-01")).await;

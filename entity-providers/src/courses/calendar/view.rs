@@ -1,6 +1,6 @@
 //! Calendars below `/api`: events with the union of the keys that old and new clients read.
 
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::file::Attachment;
 use entity_core::recurrence::{Brief, Range, YEAR};
 use entity_core::search::Page;
@@ -20,19 +20,19 @@ const MINE: Endpoint = Endpoint::get("/api/users/me/calendar", "listMyEvents")
     .doc("The events of the caller's sites, in order of time; each occurrence of an event that recurs is one.")
     .text("from", FROM)
     .text("to", TO)
-    .answers::<Part<Agenda>>(&mine);
+    .answers::<Paged<Agenda>>(&mine);
 const PINNED: Endpoint = Endpoint::get("/api/users/current/calendar", "listPinnedEvents")
     .doc("The events of the caller's pinned sites, in order of time.")
     .text("from", FROM)
     .text("to", TO)
-    .answers::<Part<Agenda>>(&pinned);
+    .answers::<Paged<Agenda>>(&pinned);
 const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/calendar", "listSiteEvents")
     .doc("The events of a site, in order of time.")
     .variable("siteId", "The site.")
     .text("from", FROM)
     .text("to", TO)
     .refuses(REFUSALS)
-    .answers::<Part<SiteAgenda>>(&of_site);
+    .answers::<Paged<SiteAgenda>>(&of_site);
 const REFUSALS: &[ErrorKind] = &[ErrorKind::Forbidden, ErrorKind::NotFound];
 
 entity_core::register_endpoint!(MINE, also("/api/calendar/users/me", "listMyCalendar"));
@@ -108,7 +108,7 @@ pub(crate) struct EventView {
     assignment_id: Option<String>,
     /// Its files.
     attachments: Vec<FileView>,
-    /// How it recurs.
+    /// The recurrence.
     recurrence: RecurrenceView,
 }
 
@@ -124,46 +124,46 @@ pub(crate) struct FileView {
     size: Option<u64>,
 }
 
-/// How an event recurs; without a frequency, not at all.
+/// The recurrence of an event; without a frequency there is none.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct RecurrenceView {
-    /// How often, or 0 without such an end.
+    /// The number of occurrences, or 0 without such an end.
     count: u32,
     /// `day`, `week`, `month` or `year`.
     frequency: Option<String>,
-    /// How many of these pass from one occurrence to the next.
+    /// The number of these from one occurrence to the next.
     interval: u32,
     /// The end in milliseconds since 1970, or 0 without such an end.
     until: i64,
 }
 
-pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<Agenda>> {
+pub(super) async fn mine(cx: &Context, call: Call) -> Result<Paged<Agenda>> {
     let own = OwnSites::of_caller(cx, &[TOOL]).await?;
     agenda(cx, &call, own.all(cx, READ, TOOL).await?).await
 }
 
-async fn pinned(cx: &Context, call: Call) -> Result<Part<Agenda>> {
+async fn pinned(cx: &Context, call: Call) -> Result<Paged<Agenda>> {
     let own = OwnSites::of_caller(cx, &[TOOL]).await?;
     agenda(cx, &call, own.pinned(cx, READ, TOOL).await?).await
 }
 
-async fn agenda(cx: &Context, call: &Call, sites: PinnedSites) -> Result<Part<Agenda>> {
+async fn agenda(cx: &Context, call: &Call, sites: PinnedSites) -> Result<Paged<Agenda>> {
     let window = call.window()?;
     let mut search = Search::part(window);
     search.narrow_to_sites::<CalendarEvent>(sites.ids())?;
     let page = views(cx, call, search, &sites).await?;
     let sites = sites.into_names();
-    Part::of(cx, page, window, |events| Agenda { events, sites })
+    Paged::of(cx, page, window, |events| Agenda { events, sites })
 }
 
-async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteAgenda>> {
+async fn of_site(cx: &Context, call: Call) -> Result<Paged<SiteAgenda>> {
     let (window, site) = (call.window()?, call.variable("siteId")?);
     gate::demand_in_site(cx, Need::Site(READ), Some(site)).await?;
     let sites = PinnedSites::of_site(cx, site, TOOL).await?;
     let mut search = Search::part(window);
     search.narrow_to_site::<CalendarEvent>(site)?;
     let page = views(cx, &call, search, &sites).await?;
-    Part::of(cx, page, window, |events| SiteAgenda { events })
+    Paged::of(cx, page, window, |events| SiteAgenda { events })
 }
 
 async fn views(

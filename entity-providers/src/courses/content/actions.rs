@@ -1,12 +1,13 @@
-//! The actions on files: the lists that existing clients read, and what moves and copies.
+//! The actions on files: the lists that existing clients read, moving and copying.
 
 use entity_core::db;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity as _, Error, Need, Operation,
-    Outcome, Provider as _, Reference, Result, Search, Verb, gate, shape,
+    Access, Action, ActionResult, Actions, Answers, Arguments, Context, Entity as _, Error, Need,
+    Provider as _, Result, Search, Verb, gate, shape,
 };
 
-use super::{ACCESS, ContentItem, READ, copy, node, open, path, tree, upload, zip};
+use super::place::{Place, emit_event, may_read};
+use super::{ACCESS, ContentItem, copy, node, open, upload, zip};
 use crate::people::user;
 
 const PLACE: &[(&str, &str)] = &[
@@ -81,17 +82,12 @@ impl Actions for ContentItem {
     }
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<ActionResult<ContentItem>> {
     let site = arguments.argument("siteId")?;
     Ok(match may_read(cx, site).await? {
-        true => Outcome::List(arguments.search_in_site::<ContentItem>(site)?),
-        false => Outcome::empty(arguments.search()?.clone()),
+        true => ActionResult::List(arguments.search_in_site::<ContentItem>(site)?),
+        false => ActionResult::empty(arguments.search()?.clone()),
     })
-}
-
-/// Returns whether the caller may read the files of `site`. A site that is not there has none.
-pub(super) async fn may_read(cx: &Context, site: &str) -> Result<bool> {
-    gate::holds(cx, READ, site).await
 }
 
 async fn of_caller(cx: &Context, arguments: Arguments) -> Result<Search> {
@@ -132,56 +128,6 @@ async fn move_to(cx: &Context, item: ContentItem, arguments: Arguments) -> Resul
         moved.rename(&name);
     }
     let moved = db::replace(cx, item, moved).await?;
-    tell(cx, "content.revise", &moved);
+    emit_event(cx, "content.revise", &moved);
     Ok(moved)
-}
-
-/// Emits an event of an action about `item`.
-pub(super) fn tell(cx: &Context, kind: &str, item: &ContentItem) {
-    let reference = Reference::entity(ContentItem::PREFIX, item.id());
-    cx.emit(kind, reference.to_string(), item.site());
-}
-
-/// The place to which an action brings an item.
-pub(super) struct Place {
-    pub(super) folder: Option<String>,
-    pub(super) name: Option<String>,
-}
-
-impl Place {
-    pub(super) fn of(arguments: &Arguments) -> Result<Self> {
-        let text = |name: &str| match arguments.input.fields.get(name) {
-            None | Some(serde_json::Value::Null) => {
-                Ok(arguments.parameter(name).map(ToOwned::to_owned))
-            }
-            Some(serde_json::Value::String(it)) => Ok(Some(it.clone())),
-            Some(_) => Err(Error::field(name, "must be a text")),
-        };
-        let name = text("name")?.as_deref().map(path::checked).transpose()?;
-        let folder = text("folderId")?;
-        if name.is_none() && folder.is_none() {
-            let message = "must be there, or a `folderId`";
-            return Err(Error::field("name", message));
-        }
-        Ok(Self { folder, name })
-    }
-}
-
-/// Returns the folder `id`, if the caller sees it.
-///
-/// # Errors
-/// Returns an error about the field `folderId` if there is no such folder.
-pub(super) async fn folder(cx: &Context, id: &str) -> Result<ContentItem> {
-    let found = tree::seen(cx, id).await?;
-    found
-        .filter(ContentItem::is_folder)
-        .ok_or_else(|| Error::field("folderId", "must be the id of a folder"))
-}
-
-/// Checks that the caller may put something into the site of `folder`.
-pub(super) async fn demand_new(cx: &Context, folder: &ContentItem) -> Result<()> {
-    gate::require::<ContentItem>(cx, folder, Operation::Read).await?;
-    let need = ContentItem::ACCESS.create;
-    gate::demand_in_site(cx, need, folder.site()).await?;
-    Ok(())
 }

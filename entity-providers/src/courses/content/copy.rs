@@ -1,12 +1,12 @@
-//! Copies of files and of folders with what is in them.
+//! Copies of files and of folders with their content.
 
 use std::collections::HashMap;
 
 use entity_core::db;
 use entity_core::{Arguments, Context, Created, Error, Result};
 
-use super::actions::{Place, demand_new, folder, tell};
 use super::path::MAX_DEPTH;
+use super::place::{Place, demand_new, emit_event, folder};
 use super::{ContentItem, node, quota, tree};
 
 /// Copies `item` with what the caller sees in it. The copies belong to the caller.
@@ -42,7 +42,7 @@ pub(super) async fn copy(
     let mut folders = HashMap::from([(former, made.clone())]);
     for item in below {
         let folder = item.folder_id.as_ref().and_then(|it| folders.get(it));
-        // What is in a folder that the caller does not see is not copied.
+        // The content of a folder that the caller does not see is not copied.
         let Some(folder) = folder else { continue };
         let former = item.id.clone();
         let copy = item.copied(cx, folder)?;
@@ -52,7 +52,7 @@ pub(super) async fn copy(
             folders.insert(former, copy);
         }
     }
-    tell(cx, "content.new", &made);
+    emit_event(cx, "content.new", &made);
     let made = tree::seen(cx, &made.id)
         .await?
         .ok_or_else(Error::forbidden)?;

@@ -1,16 +1,17 @@
 //! Folders as trees.
 
 use chrono::NaiveDateTime;
-use entity_core::action::Rest;
+use entity_core::action::Paging;
 use entity_core::wire::Millis;
 use entity_core::{
-    Arguments, Context, Error, Outcome, Page, Provider as _, Result, Search, View, Window, gate,
+    ActionResult, Arguments, Context, Error, Page, Provider as _, Result, Search, View, Window,
+    gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::actions::may_read;
 use super::path::{self, MAX_DEPTH};
+use super::place::may_read;
 use super::{ContentItem, tree};
 
 /// The maximum number of items in one tree: each has 20 values, and an answer no more than 100,000 in any format.
@@ -116,7 +117,7 @@ struct Node {
 struct Properties {}
 
 /// Answers a folder with what is in it.
-pub(super) async fn tree(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+pub(super) async fn tree(cx: &Context, arguments: Arguments) -> Result<ActionResult<ContentItem>> {
     let unknown =
         || Error::bad_request("the path must be that of a folder, such as `group/{siteId}`");
     let asked = format!("/{}/", path::normal(arguments.argument("path")?));
@@ -153,15 +154,15 @@ pub(super) async fn tree(cx: &Context, arguments: Arguments) -> Result<Outcome<C
     }
     let since = since.map(path::digits);
     let outcome = answer(grow(nodes, since.as_deref()).into_iter().collect());
-    Ok(outcome.part_of(Rest {
+    Ok(outcome.part_of(Paging {
         window,
         next,
         total: None,
     }))
 }
 
-fn answer(collection: Vec<Node>) -> Outcome<ContentItem> {
-    Outcome::value(Trees {
+fn answer(collection: Vec<Node>) -> ActionResult<ContentItem> {
+    ActionResult::value(Trees {
         entity_prefix: ContentItem::PREFIX,
         collection,
     })

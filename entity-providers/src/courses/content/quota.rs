@@ -20,7 +20,7 @@ pub(super) async fn room(cx: &Context, site: &str) -> Result<u64> {
         return Ok(u64::MAX);
     }
     let used = loose::without(cx, site).await?;
-    // What this request brings is on the disk already.
+    // The files of this request are on the disk already.
     let own: Vec<Blob> = cx.uploads().iter().map(|it| it.blob).collect();
     let others = blobs::taken(cx, Payer::Site(site), &own).await?;
     Ok(most.saturating_sub(used).saturating_sub(others))

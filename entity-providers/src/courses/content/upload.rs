@@ -7,8 +7,8 @@ use entity_core::{Arguments, Context, Created, Data, Error, Fields, Result};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde_json::{Map, Value};
 
-use super::actions::{folder, tell};
 use super::attachment::Uploaded;
+use super::place::{emit_event, folder};
 use super::{ContentItem, FOLDER, LINK, content_item, path, quota, tree};
 
 impl Receive for ContentItem {
@@ -82,7 +82,7 @@ pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Created<Co
     let mut made = <ContentItem as db::Record>::make(cx, fields)?;
     made.media_type = entity_core::blob::media_type(title).to_owned();
     let made = db::add(cx, made).await?;
-    tell(cx, "content.new", &made);
+    emit_event(cx, "content.new", &made);
     Ok(Created(made))
 }
 
@@ -95,7 +95,7 @@ pub(super) async fn replace(
     arguments.upload()?;
     // The bytes are taken when the item is settled.
     let replaced = db::replace(cx, item.clone(), item).await?;
-    tell(cx, "content.revise", &replaced);
+    emit_event(cx, "content.revise", &replaced);
     Ok(replaced)
 }
 
@@ -134,7 +134,7 @@ async fn keep(cx: &Context, site: &str, name: &str, upload: &Upload) -> Result<C
     file.fill(upload);
     quota::demand(cx, site, file.size).await?;
     db::insert(cx, &file).await?;
-    tell(cx, "content.new", &file);
+    emit_event(cx, "content.new", &file);
     Ok(file)
 }
 
@@ -172,7 +172,7 @@ pub(super) async fn remove_loose(cx: &Context, arguments: Arguments) -> Result<(
         .into_iter()
         .find(|it| it.id == id)
         .ok_or_else(Error::not_found)?;
-    tell(cx, "content.delete", &file);
+    emit_event(cx, "content.delete", &file);
     db::delete(cx, file).await
 }
 

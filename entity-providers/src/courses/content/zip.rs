@@ -1,7 +1,7 @@
 //! A folder as one file: a zip archive with all files in it that the caller may open.
 
 use entity_core::blob::Bundle;
-use entity_core::{Arguments, Context, Outcome, Result};
+use entity_core::{ActionResult, Arguments, Context, Result};
 
 use super::path::MAX_DEPTH;
 use super::{ContentItem, node};
@@ -11,17 +11,17 @@ pub(super) async fn pack(
     cx: &Context,
     item: ContentItem,
     _: Arguments,
-) -> Result<Outcome<ContentItem>> {
+) -> Result<ActionResult<ContentItem>> {
     let mut bundle = Bundle::named(item.name());
     if !item.is_folder() {
         add(&mut bundle, &item, item.name());
-        return Ok(Outcome::Bundle(bundle));
+        return Ok(ActionResult::Bundle(bundle));
     }
     for inner in node::below(cx, &item, MAX_DEPTH).await? {
         let path = inner.resource_id.strip_prefix(&item.resource_id);
         add(&mut bundle, &inner, path.unwrap_or_else(|| inner.name()));
     }
-    Ok(Outcome::Bundle(bundle))
+    Ok(ActionResult::Bundle(bundle))
 }
 
 fn add(bundle: &mut Bundle, item: &ContentItem, path: &str) {

@@ -1,72 +1,79 @@
 //! Permissions in a gradebook: the people who see and grade each part of it.
 
-use entity_core::db::{Sight, Sql, Telling, Variables, WrittenSight};
+use entity_core::db::{RowPolicy, Sql, Telling, Variables, WrittenRowPolicy};
 use entity_core::{Context, Decision, Error, Permit, Result, Scope};
 
 use super::item::GradebookItem;
 use crate::people::authorizer;
 
-/// Everybody who may come into the site holds it.
+/// The function that everybody who may enter the site holds.
 pub(super) const MEMBER: &str = "site.visit";
-/// Whoever holds it makes and changes items and categories.
+/// The function to make and change items and categories.
 pub(super) const EDIT: &str = "gradebook.editAssignments";
-/// Whoever holds it sees and grades all students.
+/// The function to see and grade all students.
 pub(super) const GRADE_ALL: &str = "gradebook.gradeAll";
-/// Whoever holds it sees and grades the students of the groups that they are in themselves.
+/// The function to see and grade the students of one's own groups.
 pub(super) const GRADE_SECTION: &str = "gradebook.gradeSection";
-/// Whoever holds it sees their own released scores.
+/// The function to see one's own released scores.
 pub(super) const VIEW_OWN: &str = "gradebook.viewOwnGrades";
 /// Members with a role that holds it are graded.
 const STUDENT: &str = "section.role.student";
 
 /// Categories are for everybody who sees anything of a gradebook.
-pub(super) const SEES_GRADEBOOK: Sight = Sight::Any(&[
-    Sight::Holds(EDIT),
-    Sight::Holds(GRADE_ALL),
-    Sight::Holds(GRADE_SECTION),
-    Sight::Holds(VIEW_OWN),
+pub(super) const SEES_GRADEBOOK: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(EDIT),
+    RowPolicy::Holds(GRADE_ALL),
+    RowPolicy::Holds(GRADE_SECTION),
+    RowPolicy::Holds(VIEW_OWN),
 ]);
 
 /// The column of an item with the reference of what it belongs to.
 const CAUSE: &str = "external_reference";
 /// An item of an assignment is as hidden as the assignment.
-const SEES_CAUSE: Sight = Sight::Follows(Telling::Results, CAUSE);
+const SEES_CAUSE: RowPolicy = RowPolicy::Follows(Telling::Results, CAUSE);
 /// Students see an item that is released and whose scores are not withheld by what it belongs to.
-const IS_SHOWN: Sight = Sight::Sql("this.released AND NOT this.withheld");
+const IS_SHOWN: RowPolicy = RowPolicy::Sql("this.released AND NOT this.withheld");
 
-const GRADES: Sight = Sight::Any(&[Sight::Holds(GRADE_ALL), Sight::Holds(GRADE_SECTION)]);
+const GRADES: RowPolicy =
+    RowPolicy::Any(&[RowPolicy::Holds(GRADE_ALL), RowPolicy::Holds(GRADE_SECTION)]);
 
 /// Items that students don't see are for those who grade or change items.
-pub(super) const SEES_ITEM: Sight = Sight::All(&[
+pub(super) const SEES_ITEM: RowPolicy = RowPolicy::All(&[
     SEES_CAUSE,
-    Sight::Any(&[
-        Sight::Holds(EDIT),
+    RowPolicy::Any(&[
+        RowPolicy::Holds(EDIT),
         GRADES,
-        Sight::All(&[Sight::Holds(VIEW_OWN), IS_SHOWN]),
+        RowPolicy::All(&[RowPolicy::Holds(VIEW_OWN), IS_SHOWN]),
     ]),
 ]);
 
 /// Grades in an item that students don't see are for those who grade.
-const SEES_GRADES: Sight = Sight::All(&[SEES_CAUSE, Sight::Any(&[GRADES, IS_SHOWN])]);
+const SEES_GRADES: RowPolicy = RowPolicy::All(&[SEES_CAUSE, RowPolicy::Any(&[GRADES, IS_SHOWN])]);
 
 /// Scores are for those who grade the student, and for the student who sees the item.
-pub(super) const SEES_SCORE: Sight = Sight::All(&[
-    Sight::Parent(&SEES_CAUSE),
-    Sight::Any(&[
-        Sight::Holds(GRADE_ALL),
-        Sight::All(&[Sight::Holds(GRADE_SECTION), Sight::Sql(IN_OWN_GROUP)]),
-        Sight::All(&[
-            Sight::Holds(VIEW_OWN),
-            Sight::Sql("this.user_id = {caller}"),
-            Sight::Parent(&IS_SHOWN),
+pub(super) const SEES_SCORE: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Parent(&SEES_CAUSE),
+    RowPolicy::Any(&[
+        RowPolicy::Holds(GRADE_ALL),
+        RowPolicy::All(&[
+            RowPolicy::Holds(GRADE_SECTION),
+            RowPolicy::Sql(IN_OWN_GROUP),
+        ]),
+        RowPolicy::All(&[
+            RowPolicy::Holds(VIEW_OWN),
+            RowPolicy::Sql("this.user_id = {caller}"),
+            RowPolicy::Parent(&IS_SHOWN),
         ]),
     ]),
 ]);
 
 /// The history of scores is for those who grade the student.
-pub(crate) const SEES_CHANGE: Sight = Sight::Any(&[
-    Sight::Holds(GRADE_ALL),
-    Sight::All(&[Sight::Holds(GRADE_SECTION), Sight::Sql(IN_OWN_GROUP)]),
+pub(crate) const SEES_CHANGE: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(GRADE_ALL),
+    RowPolicy::All(&[
+        RowPolicy::Holds(GRADE_SECTION),
+        RowPolicy::Sql(IN_OWN_GROUP),
+    ]),
 ]);
 
 /// The user of the row `this` is in a group of its site in which the caller is, too, and is somebody else.
@@ -183,10 +190,10 @@ impl Audience {
 pub(super) async fn sees_grades<'a>(
     cx: &'a Context,
     sites: &[&'a str],
-) -> Result<WrittenSight<'a>> {
+) -> Result<WrittenRowPolicy<'a>> {
     match sites {
-        [site] => WrittenSight::in_site::<GradebookItem>(cx, SEES_GRADES, site).await,
-        _ => WrittenSight::of::<GradebookItem>(cx, SEES_GRADES).await,
+        [site] => WrittenRowPolicy::in_site::<GradebookItem>(cx, SEES_GRADES, site).await,
+        _ => WrittenRowPolicy::of::<GradebookItem>(cx, SEES_GRADES).await,
     }
 }
 

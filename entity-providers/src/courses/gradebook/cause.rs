@@ -11,7 +11,7 @@ use super::audience::{Audience, EDIT};
 use super::item::{GradebookItem, gradebook_item};
 use super::marking::{self, Mark};
 use super::score::check_points;
-use crate::people::membership::active_members;
+use crate::people::membership::named::active_members;
 
 /// The definition of an item that belongs to something else.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! `/direct/gradebook-change`: who changed which score when, and what it was before. For those who grade the student.
+//! `/direct/gradebook-change`: the log of changes of scores, for those who grade the student.
 
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Access, Context, Entity, Need, standard};

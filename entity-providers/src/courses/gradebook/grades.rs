@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{self, Measure, Row, Sql};
+use entity_core::db::{self, ReadLimit, Row, Sql};
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{Context, Page, Result, Window, encode_segment};
 
@@ -74,15 +74,15 @@ pub(super) async fn rows(
     if let ([site], None) = (sites, item) {
         return in_steps(cx, site, window).await;
     }
-    let measure = cx.measure_items(window.limit);
-    selected(cx, (sites, item, None), window, measure).await
+    let limit = cx.read_limit_of(window.limit);
+    selected(cx, (sites, item, None), window, limit).await
 }
 
 /// Returns the part `window` of the rows of one site, some students after the other, until an answer is full.
 async fn in_steps(cx: &Context, site: &Site, window: Window) -> Result<Page<(String, GradeRow)>> {
     let sites = std::slice::from_ref(site);
     let items = items(cx, sites).await?.get(&site.id).copied();
-    let mut measure = cx.measure_items(AT_ONCE);
+    let mut limit = cx.read_limit_of(AT_ONCE);
     let mut found = Vec::new();
     loop {
         let before = u64::try_from(found.len()).unwrap_or(u64::MAX);
@@ -91,14 +91,14 @@ async fn in_steps(cx: &Context, site: &Site, window: Window) -> Result<Page<(Str
             start: window.start.saturating_add(before),
             limit: left.min(AT_ONCE),
         };
-        measure.items = step.limit;
+        limit.items = step.limit;
         let few = Some(Few::of(items.unwrap_or_default(), step));
         let of = (sites, None, few);
-        let page = selected(cx, of, step, measure.clone()).await?;
+        let page = selected(cx, of, step, limit.clone()).await?;
         let bytes = page.items.iter().map(|it| size_in_json(&it.1));
         let bytes: usize = bytes.sum::<Result<_>>()?;
-        measure.bytes = measure.bytes.saturating_sub(bytes);
-        let is_full = page.places.end().is_some() || measure.bytes == 0;
+        limit.bytes = limit.bytes.saturating_sub(bytes);
+        let is_full = page.places.end().is_some() || limit.bytes == 0;
         found.extend(page.items);
         match page.has_more {
             false => return Ok(Page::whole(found)),
@@ -119,7 +119,7 @@ async fn selected(
     cx: &Context,
     (sites, item, few): (&[Site], Option<&str>, Option<Few>),
     window: Window,
-    measure: Measure,
+    read_limit: ReadLimit,
 ) -> Result<Page<(String, GradeRow)>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT this.site_id, i.name, i.points, u.id, ");
@@ -148,7 +148,7 @@ async fn selected(
     limit(&mut sql, Window { start, ..window });
     let is_of_item = item.is_some();
     let read = |row: &mut Row<'_>| read(row, is_of_item);
-    db.page(sql.into_statement(), measure, read).await
+    db.page(sql.into_statement(), read_limit, read).await
 }
 
 /// Returns these sites as [`write_classes`] takes them.

@@ -17,7 +17,7 @@ use super::score::check_points;
 use super::sheet::{COMMENT, COURSE_GRADE, NAME, STUDENT, title};
 use super::stored::{self, EXCUSED, Scores, Stored};
 use crate::base::parameters;
-use crate::people::membership::members_named;
+use crate::people::membership::named::members_named;
 
 /// The maximum number of scores that one import changes.
 const MOST_CHANGES: usize = 10_000;

@@ -4,12 +4,12 @@ mod sent;
 
 use std::collections::HashSet;
 
-use entity_core::action::Rest;
+use entity_core::action::Paging;
 use entity_core::view::millis;
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Data, Entity, Error, Need, Outcome, Read,
-    Result, Verb, View, Window, encode_segment, shape,
+    Access, Action, ActionResult, Actions, Answers, Arguments, Context, Data, Entity, Error, Need,
+    Read, Result, Verb, View, Window, encode_segment, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -203,33 +203,33 @@ async fn courses(cx: &Context, arguments: Arguments) -> Result<Data<Vec<Course>>
     Ok(Data(page.map(Course::of).items))
 }
 
-async fn students(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> {
+async fn students(cx: &Context, arguments: Arguments) -> Result<ActionResult<Grades>> {
     let window = Window::parse(&arguments.query, MOST_STUDENTS)?;
     let site = arguments.argument("siteId")?;
     let class = Class::of(cx, site, window).await?;
-    let rest = rest(cx, site, window, class.next).await?;
-    Ok(Outcome::value(class.students).part_of(rest))
+    let paging = paging(cx, site, window, class.next).await?;
+    Ok(ActionResult::value(class.students).part_of(paging))
 }
 
 /// Returns what there is beside a part of the students, behind which those from `next` on stand.
-async fn rest(cx: &Context, site: &str, window: Window, next: Option<u64>) -> Result<Rest> {
+async fn paging(cx: &Context, site: &str, window: Window, next: Option<u64>) -> Result<Paging> {
     let audience = Audience::demand_grader(cx, site).await?;
     let total = Some(result::count_students(cx, site, audience).await?);
-    Ok(Rest {
+    Ok(Paging {
         window,
         next,
         total,
     })
 }
 
-async fn gradebook(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> {
+async fn gradebook(cx: &Context, arguments: Arguments) -> Result<ActionResult<Grades>> {
     let window = Window::parse(&arguments.query, MOST_STUDENTS)?;
     let site = arguments.argument("siteId")?;
     let found = whole(cx, site, window).await?;
     let is_cut = found.next_students.is_some();
     let next = is_cut.then(|| window.start.saturating_add(to_u64(found.students.len())));
-    let rest = rest(cx, site, window, next).await?;
-    Ok(Outcome::Entity(found).part_of(rest))
+    let paging = paging(cx, site, window, next).await?;
+    Ok(ActionResult::Entity(found).part_of(paging))
 }
 
 async fn grade_item(cx: &Context, arguments: Arguments) -> Result<Data<Item>> {

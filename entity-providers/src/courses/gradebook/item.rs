@@ -1,4 +1,4 @@
-//! `/direct/gradebook-item`: what is graded in a site.
+//! `/direct/gradebook-item`: the graded items of a site.
 
 use entity_core::db::{self, Record as _};
 use entity_core::wire::{Decimal, Millis};

@@ -1,4 +1,4 @@
-//! Setting scores: what may be graded, and many scores with a few statements.
+//! Setting scores: the permission to grade, and many scores with a few statements.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -106,9 +106,9 @@ pub(super) async fn students(
 /// # Errors
 /// Returns an error that names the field if not.
 pub(super) async fn demand_student(cx: &Context, site: &str, user: &str) -> Result<()> {
-    let standing = authorizer::of(cx)?.standing(cx, user).await?;
+    let subject = authorizer::of(cx)?.subject(cx, user).await?;
     let roles = student_roles(cx, site).await?;
-    let role = standing.role_in(site);
+    let role = subject.role_in(site);
     match role.is_some_and(|role| roles.iter().any(|it| it == role)) {
         true => Ok(()),
         false => Err(Error::field("userId", "must be a student of the site")),

@@ -1,4 +1,4 @@
-//! Items that other types name by their names, as forums do: what is graded there stays an item of its own.
+//! Items that other types name by their names, as forums do. Each stays an item of its own.
 
 use entity_core::wire::Decimal;
 use entity_core::{Context, Error, Result, Search, gate};

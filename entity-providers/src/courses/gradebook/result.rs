@@ -1,4 +1,4 @@
-//! Course grades of students: what they are computed from, and what clients see of them.
+//! Course grades of students: their computation, and their form for clients.
 
 use std::collections::HashMap;
 
@@ -225,9 +225,9 @@ async fn students(
 ) -> Result<Page<Listed>> {
     let mut sql = listing(cx, site, audience).await?;
     super::grades::limit(&mut sql, window);
-    let measure = cx.measure_items(window.limit);
+    let limit = cx.read_limit_of(window.limit);
     cx.db()?
-        .page(sql.into_statement(), measure, db::columns)
+        .page(sql.into_statement(), limit, db::columns)
         .await
 }
 

@@ -1,4 +1,4 @@
-//! `/direct/gradebook-score`: what students have reached.
+//! `/direct/gradebook-score`: the scores of students.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::audience::{Audience, MEMBER, SEES_SCORE};
 use super::item::{GradebookItem, MOST_POINTS};
 use super::{bulk, marking};
 
-/// Who may write is decided by [`GradebookScore::decide`], because several functions give the right to.
+/// The permission to write is decided by [`GradebookScore::decide`], because several functions grant it.
 const ACCESS: Access = Access::new(Need::Site(MEMBER), Need::Session);
 
 /// The score of a student in one item.

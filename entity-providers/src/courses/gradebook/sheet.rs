@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use entity_core::db;
 use entity_core::engine::{Piece, Pieces, Streaming};
-use entity_core::sheet::{self, Sheet};
-use entity_core::{Answers, Arguments, Context, Error, Outcome, Result};
+use entity_core::sheet::{self, CsvTable};
+use entity_core::{ActionResult, Answers, Arguments, Context, Error, Result};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 
 use super::Gradebook;
@@ -26,7 +26,7 @@ pub(super) const COMMENT: &str = "Comment: ";
 pub(super) const ANSWERS: Answers = Answers::Bytes(&[sheet::CSV]);
 
 /// Answers the table of the students whom the caller grades, of whom a few are in memory at a time.
-pub(super) async fn export(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+pub(super) async fn export(cx: &Context, arguments: Arguments) -> Result<ActionResult<Gradebook>> {
     let site = arguments.argument("siteId")?;
     let audience = Audience::demand_grader(cx, site).await?;
     let export = Export {
@@ -38,7 +38,11 @@ pub(super) async fn export(cx: &Context, arguments: Arguments) -> Result<Outcome
         written: 0,
     };
     let name = format!("gradebook-{site}.csv");
-    Ok(Outcome::Stream(Streaming::new(sheet::CSV, name, export)))
+    Ok(ActionResult::Stream(Streaming::new(
+        sheet::CSV,
+        name,
+        export,
+    )))
 }
 
 /// A table that is being written.
@@ -59,7 +63,7 @@ impl Pieces for Export {
             return Err(Error::forbidden());
         }
         // What an answer may have in memory is bounded by the number of students in a piece.
-        let mut sheet = Sheet::new(usize::MAX);
+        let mut sheet = CsvTable::new(usize::MAX);
         if self.written == 0 {
             sheet.row(titles(&self.items))?;
         }

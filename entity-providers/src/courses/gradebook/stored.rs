@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{self, Measure, Row};
+use entity_core::db::{self, ReadLimit, Row};
 use entity_core::wire::Decimal;
 use entity_core::{Context, Result};
 
@@ -12,10 +12,10 @@ use super::score::GradebookScore;
 const SCORES: usize = 10_000;
 /// The maximum number of students whose scores are read at once.
 const STUDENTS: usize = 500;
-/// What stands in the place of a score of an item that does not count for the student.
+/// The text in place of the score of an item that does not count for the student.
 pub(super) const EXCUSED: &str = "EX";
 
-/// What is stored of one student and one item.
+/// The stored score of one student and one item.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Row)]
 pub(super) struct Stored {
     pub(super) score: Option<Decimal>,
@@ -23,7 +23,7 @@ pub(super) struct Stored {
     pub(super) comment: String,
 }
 
-/// What is stored, by student and item.
+/// The stored scores, by student and item.
 pub(super) type Scores = HashMap<(String, String), Stored>;
 
 impl Stored {
@@ -86,10 +86,10 @@ async fn within(cx: &Context, site: &str, users: &[&str], bytes: usize) -> Resul
     let mut sql = db.sql(SELECTED);
     sql.push("site_id = ").bind(site);
     sql.push(" AND user_id").bind_list(users)?;
-    let measure = Measure {
+    let limit = ReadLimit {
         bytes,
-        ..cx.measure_items(u64::MAX)
+        ..cx.read_limit_of(u64::MAX)
     };
-    let page = db.page(sql.into_statement(), measure, db::columns).await?;
+    let page = db.page(sql.into_statement(), limit, db::columns).await?;
     Ok((!page.has_more).then(|| page.items.into_iter().collect()))
 }

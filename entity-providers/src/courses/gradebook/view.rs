@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use entity_core::db::{self, Row, Sql};
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::wire::Decimal;
 use entity_core::{Context, ErrorKind, Need, Page, Result, View, Window, gate};
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/grades", "listGrade
     .tag("gradebook")
     .variable("siteId", "The site.")
     .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
-    .answers::<Part<SiteGrades>>(&of_site);
+    .answers::<Paged<SiteGrades>>(&of_site);
 entity_core::register_endpoint!(
     OF_SITE,
     also("/api/grades/sites/{siteId}", "listGradesInSite")
@@ -30,7 +30,7 @@ entity_core::register_endpoint!(
 const MINE: Endpoint = Endpoint::get("/api/users/me/grades", "listMyGrades")
     .doc("The gradebook items of the caller's pinned sites.")
     .tag("gradebook")
-    .answers::<Part<MyGrades>>(&mine);
+    .answers::<Paged<MyGrades>>(&mine);
 entity_core::register_endpoint!(MINE, also("/api/grades/users/me", "listGradesOfCaller"));
 
 const GRADE: Endpoint = Endpoint::post(
@@ -185,7 +185,7 @@ pub(crate) enum Order {
     LastGraded,
 }
 
-async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteGrades>> {
+async fn of_site(cx: &Context, call: Call) -> Result<Paged<SiteGrades>> {
     let (site, window) = (call.variable("siteId")?, call.window()?);
     gate::demand_in_site(cx, Need::Site(MEMBER), Some(site)).await?;
     let audience = Audience::of(cx, site).await?;
@@ -194,7 +194,7 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteGrades>> {
     let course_grade = result::own(cx, site, audience).await?;
     let numbers = Numbers::of(cx, &seen).await?;
     let page = page.map(|it| (GradeView::of(&it, &numbers), it.view));
-    Part::of(cx, page, window, |told| {
+    Paged::of(cx, page, window, |told| {
         let (grades, items) = told.into_iter().unzip();
         SiteGrades {
             items,
@@ -204,12 +204,12 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteGrades>> {
     })
 }
 
-async fn mine(cx: &Context, call: Call) -> Result<Part<MyGrades>> {
+async fn mine(cx: &Context, call: Call) -> Result<Paged<MyGrades>> {
     let window = call.window()?;
     let sites = OwnSites::of_caller(cx, &[TOOL]).await?;
     let (page, pinned) = own(cx, &sites, Order::BySite, window).await?;
     let sites = pinned.into_names();
-    Part::of(cx, page, window, |grades| MyGrades { grades, sites })
+    Paged::of(cx, page, window, |grades| MyGrades { grades, sites })
 }
 
 /// Returns a part of the items of the caller's pinned sites, and these sites.
@@ -277,7 +277,7 @@ async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Res
     super::grades::limit(&mut sql, window);
     db.page(
         sql.into_statement(),
-        cx.measure_items(window.limit),
+        cx.read_limit_of(window.limit),
         db::columns,
     )
     .await

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use entity_core::reply::{Choice, Prompt, Questionnaire, Sending};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Data, Done, Error, ErrorKind, Input, Need,
-    Operation, Outcome, Read as _, Result, Search, Verb, gate, leads, shape,
+    Action, ActionResult, Actions, Answers, Arguments, Context, Data, Done, Error, ErrorKind,
+    Input, Need, Operation, Read as _, Result, Search, Verb, gate, leads, shape,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ impl Actions for LessonItem {
     }
 }
 
-/// How far the caller has come with the lessons of a site.
+/// The caller's progress in the lessons of a site.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "LessonsProgress")]
@@ -266,7 +266,11 @@ async fn do_item(cx: &Context, item: LessonItem, arguments: Arguments) -> Result
     gate::read::<LessonItem>(cx, &item.item_id).await
 }
 
-async fn entries(_cx: &Context, item: LessonItem, _: Arguments) -> Result<Outcome<LessonItem>> {
+async fn entries(
+    _cx: &Context,
+    item: LessonItem,
+    _: Arguments,
+) -> Result<ActionResult<LessonItem>> {
     if item.locked || item.kind != "checklist" {
         return Err(Error::not_found());
     }
@@ -275,7 +279,7 @@ async fn entries(_cx: &Context, item: LessonItem, _: Arguments) -> Result<Outcom
         label: it.name.clone(),
         is_chosen: item.ticked.0.contains(&it.id),
     });
-    Ok(Outcome::Questionnaire(Questionnaire {
+    Ok(ActionResult::Questionnaire(Questionnaire {
         title: item.name.clone(),
         ends_on: None,
         prompts: vec![Prompt {

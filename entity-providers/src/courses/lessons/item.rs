@@ -1,11 +1,11 @@
-//! `/direct/lesson-item`: what is on a page of lessons, item by item.
+//! `/direct/lesson-item`: the items on a page of lessons.
 
 use std::collections::BTreeSet;
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::options::{self, Choice};
+use entity_core::primitives::is_web_address;
 use entity_core::wire::Millis;
-use entity_core::words::is_web_address;
 use entity_core::{
     Context, Delete, Entity, Error, List, Operation, Page, Permit, Result, Search,
     register_options, standard,
@@ -22,7 +22,7 @@ use crate::base::limits;
 const MOST_ITEMS: usize = 100;
 
 /// An item is for those who see its page. What it refers to is decided by [`LessonItem::decide`].
-const SIGHT: Sight = Sight::Parent(&super::SIGHT);
+const SIGHT: RowPolicy = RowPolicy::Parent(&super::SIGHT);
 
 /// An item of a page of lessons.
 #[standard(version, facts)]
@@ -292,14 +292,14 @@ impl LessonItem {
                 title == Some(None) || outline.is_locked(&item.site_id, &item.lesson_id);
             item.locked = outline.is_locked(&item.site_id, &item_key(&item.item_id));
             if item.locked {
-                item.conceal();
+                item.redact();
             }
         }
         Ok(())
     }
 
     /// Leaves only what tells that there is an item.
-    fn conceal(&mut self) {
+    fn redact(&mut self) {
         for text in [
             &mut self.description,
             &mut self.html,

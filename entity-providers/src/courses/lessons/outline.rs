@@ -1,4 +1,4 @@
-//! The outline of lessons: what is required, what it locks, and how far the caller has come.
+//! The outline of lessons: required items, the items they lock, and the caller's progress.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

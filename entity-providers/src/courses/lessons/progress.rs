@@ -1,8 +1,8 @@
-//! `/direct/lesson-progress`: what members have done and completed.
+//! `/direct/lesson-progress`: the progress of members.
 
 use std::collections::BTreeSet;
 
-use entity_core::db::{self, Kept, Row, Sight};
+use entity_core::db::{self, ColumnValue, Row, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Entity, Need, Result, standard};
 use serde::Serialize;
@@ -15,12 +15,12 @@ use crate::base::limits;
 const ACCESS: Access = Access::new(Need::Site(READ), Need::Superuser);
 
 /// Progress is for whoever has made it and for those who write lessons.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Parent(&super::SIGHT),
-    Sight::Any(&[Sight::Own, Sight::Holds(WRITE)]),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Parent(&super::SIGHT),
+    RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Holds(WRITE)]),
 ]);
 
-/// How far a member has come with one item or, without an item, with a whole page.
+/// The progress of a member in one item or, without an item, in a whole page.
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
@@ -70,7 +70,7 @@ entity_core::register!(LessonProgress);
 #[serde(transparent)]
 pub struct Ticks(pub Vec<String>);
 
-impl Kept for Ticks {
+impl ColumnValue for Ticks {
     type Sent = Vec<String>;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {

@@ -1,4 +1,4 @@
-//! Pages and subpages: how many there are, who sees those below a page, and the order of contents.
+//! Pages and subpages: their number, their visibility, and the order of contents.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,6 +1,6 @@
 //! `/api/sites/{siteId}/lessons`: the pages of a site with the union of the keys that clients read.
 
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::view::millis;
 use entity_core::wire::Decimal;
 use entity_core::{Context, ErrorKind, Result, Search, View, encode_segment, gate};
@@ -14,7 +14,7 @@ const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/lessons", "listLess
     .tag("lessons")
     .variable("siteId", "The site.")
     .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
-    .answers::<Part<SiteLessons>>(&of_site);
+    .answers::<Paged<SiteLessons>>(&of_site);
 entity_core::register_endpoint!(OF_SITE);
 
 /// The lessons of a site.
@@ -66,12 +66,12 @@ struct LessonView {
     completed: bool,
 }
 
-async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteLessons>> {
+async fn of_site(cx: &Context, call: Call) -> Result<Paged<SiteLessons>> {
     let window = call.window()?;
     let mut search = Search::part(window);
     search.narrow_to_site::<Lesson>(call.variable("siteId")?)?;
     search.narrow(Lesson::FIELD.parent_id.is_null());
     let page = gate::list::<Lesson>(cx, search).await?;
     let page = page.map(LessonView::of);
-    Part::of(cx, page, window, |lessons| SiteLessons { lessons })
+    Paged::of(cx, page, window, |lessons| SiteLessons { lessons })
 }

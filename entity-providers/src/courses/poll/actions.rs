@@ -5,7 +5,7 @@ use entity_core::reply::{Choice, Prompt, Questionnaire, Sending};
 use entity_core::schema::{Field, Kind};
 use entity_core::shape;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Error, Input, Need, Outcome, Provider as _,
+    Action, ActionResult, Actions, Answers, Arguments, Context, Error, Input, Need, Provider as _,
     Result, Search, Verb, gate,
 };
 use serde_json::{Map, Value as Json};
@@ -95,14 +95,14 @@ async fn of_site(_cx: &Context, arguments: Arguments) -> Result<Search> {
     arguments.search_in_site::<Poll>(site)
 }
 
-async fn options(_cx: &Context, poll: Poll, _: Arguments) -> Result<Outcome<Poll>> {
+async fn options(_cx: &Context, poll: Poll, _: Arguments) -> Result<ActionResult<Poll>> {
     let path = DirectPath::new(PollOption::PREFIX, ["poll", &poll.key]);
-    Ok(Outcome::Forward(path))
+    Ok(ActionResult::Forward(path))
 }
 
-async fn own_vote(_cx: &Context, poll: Poll, _: Arguments) -> Result<Outcome<Poll>> {
+async fn own_vote(_cx: &Context, poll: Poll, _: Arguments) -> Result<ActionResult<Poll>> {
     let path = DirectPath::new(PollVote::PREFIX, ["poll", &poll.key]);
-    Ok(Outcome::Forward(path))
+    Ok(ActionResult::Forward(path))
 }
 
 async fn options_of_poll(cx: &Context, arguments: Arguments) -> Result<Search> {
@@ -119,7 +119,7 @@ async fn own_vote_in_poll(cx: &Context, arguments: Arguments) -> Result<Search> 
     Ok(search)
 }
 
-async fn add_options(cx: &Context, poll: Poll, arguments: Arguments) -> Result<Outcome<Poll>> {
+async fn add_options(cx: &Context, poll: Poll, arguments: Arguments) -> Result<ActionResult<Poll>> {
     for text in texts(&arguments.input.fields)? {
         let fields = [
             ("siteId", Json::from(poll.site_id.as_str())),
@@ -150,7 +150,7 @@ fn texts(sent: &Map<String, Json>) -> Result<Vec<String>> {
     }
 }
 
-async fn ballot(cx: &Context, poll: Poll, _: Arguments) -> Result<Outcome<Poll>> {
+async fn ballot(cx: &Context, poll: Poll, _: Arguments) -> Result<ActionResult<Poll>> {
     let own: Vec<i64> = poll.votes.iter().map(|it| it.poll_option).collect();
     let choices = poll.options.iter().map(|it| Choice {
         value: it.option_id.to_string(),
@@ -181,10 +181,10 @@ async fn ballot(cx: &Context, poll: Poll, _: Arguments) -> Result<Outcome<Poll>>
             .into_iter()
             .collect(),
     };
-    Ok(Outcome::Questionnaire(questionnaire))
+    Ok(ActionResult::Questionnaire(questionnaire))
 }
 
-async fn vote(cx: &Context, poll: Poll, arguments: Arguments) -> Result<Outcome<Poll>> {
+async fn vote(cx: &Context, poll: Poll, arguments: Arguments) -> Result<ActionResult<Poll>> {
     let ballot = Ballot::in_poll(poll.poll_id, &arguments.input.fields)?;
     let vote = ballot.cast(cx).await?;
     cx.emit_about::<PollVote>(VOTE, &vote);
@@ -198,6 +198,6 @@ async fn vote_in_poll(cx: &Context, arguments: Arguments) -> Result<PollVote> {
 }
 
 /// Answers with the poll as it is now.
-async fn shown(cx: &Context, key: &str) -> Result<Outcome<Poll>> {
-    gate::read::<Poll>(cx, key).await.map(Outcome::Entity)
+async fn shown(cx: &Context, key: &str) -> Result<ActionResult<Poll>> {
+    gate::read::<Poll>(cx, key).await.map(ActionResult::Entity)
 }

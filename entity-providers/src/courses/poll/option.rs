@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::{
     Access, Context, Delete, Entity, Error, Need, Operation, Read, Result, gate, standard,
 };
@@ -22,7 +22,7 @@ const ACCESS: Access = Access {
 };
 
 /// An option is for those who see its poll.
-const SIGHT: Sight = Sight::Parent(&super::SIGHT);
+const SIGHT: RowPolicy = RowPolicy::Parent(&super::SIGHT);
 
 /// An option of a poll: an answer to its question.
 #[standard(version, facts)]

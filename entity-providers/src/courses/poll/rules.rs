@@ -1,4 +1,4 @@
-//! The rules of polls: what fits together, what stays once somebody has voted, and who learns the results when.
+//! The rules of polls: consistency, the fields that stay once somebody has voted, and the publication of results.
 
 use entity_core::db;
 use entity_core::wire::Millis;

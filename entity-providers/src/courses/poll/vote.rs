@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use entity_core::db::{self, Kept, Row, Sight};
+use entity_core::db::{self, ColumnValue, Row, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Create, Entity, Input, Need, Read, Result, standard};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use super::ballot::{Ballot, number, numbers};
 use super::{ACCESS as OF_POLLS, Poll, demand_number};
 use crate::base::fields::seen;
 
-/// Who may vote depends on the poll.
+/// The permission to vote depends on the poll.
 const ACCESS: Access = Access {
     read: OF_POLLS.read,
     create: Need::Session,
@@ -21,7 +21,7 @@ const ACCESS: Access = Access {
 
 /// A vote is for the member who cast it, and for nobody else. No function is asked for, so that it is hidden from super
 /// users, too.
-const SIGHT: Sight = Sight::All(&[Sight::Own, Sight::Parent(&super::SIGHT)]);
+const SIGHT: RowPolicy = RowPolicy::All(&[RowPolicy::Own, RowPolicy::Parent(&super::SIGHT)]);
 
 /// The vote of a member in a poll. The archive of a site has none: whoever reads it would learn who voted for what.
 #[standard(version, facts)]
@@ -92,7 +92,7 @@ impl Chosen {
     }
 }
 
-impl Kept for Chosen {
+impl ColumnValue for Chosen {
     type Sent = Vec<i64>;
 
     fn receive(_cx: &Context, sent: Vec<i64>) -> Result<Self, String> {

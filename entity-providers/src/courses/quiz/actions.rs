@@ -2,8 +2,8 @@
 
 use entity_core::db::{self, Row};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Error, Need, Outcome, Provider as _, Reference,
-    Result, Verb, gate, shape,
+    Action, ActionResult, Actions, Answers, Arguments, Context, Error, Need, Provider as _,
+    Reference, Result, Verb, gate, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,11 +37,11 @@ impl Actions for Quiz {
     }
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Quiz>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<ActionResult<Quiz>> {
     let site = arguments.argument("siteId")?;
     Ok(match gate::holds(cx, "site.visit", site).await? {
-        true => Outcome::List(arguments.search_in_site::<Quiz>(site)?),
-        false => Outcome::empty(arguments.search()?.clone()),
+        true => ActionResult::List(arguments.search_in_site::<Quiz>(site)?),
+        false => ActionResult::empty(arguments.search()?.clone()),
     })
 }
 
@@ -77,7 +77,7 @@ struct Begun {
     ends_on: Option<i64>,
 }
 
-async fn begin(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Outcome<Quiz>> {
+async fn begin(cx: &Context, quiz: Quiz, _: Arguments) -> Result<ActionResult<Quiz>> {
     db::lock::<Quiz>(cx, &[&quiz.id]).await?;
     let user = cx.user_id()?;
     let own = QuizAttempt::of_user(cx, &quiz.id, user).await?;
@@ -100,7 +100,7 @@ async fn begin(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Outcome<Quiz>> 
         number: attempt.number,
         ends_on: attempt.ends_on.map(|it| it.0.timestamp_millis()),
     };
-    Ok(Outcome::value(begun).about(reference))
+    Ok(ActionResult::value(begun).about(reference))
 }
 
 async fn collect(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Quiz> {

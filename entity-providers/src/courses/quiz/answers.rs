@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use entity_core::Context;
 use entity_core::Result;
-use entity_core::db::{self, Kept, Row};
+use entity_core::db::{self, ColumnValue, Row};
 use serde::Serialize;
 
 /// The maximum number of texts of one list.
@@ -24,7 +24,7 @@ impl Texts {
     }
 }
 
-impl Kept for Texts {
+impl ColumnValue for Texts {
     type Sent = Vec<String>;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {
@@ -68,7 +68,7 @@ impl Answers {
     }
 }
 
-impl Kept for Answers {
+impl ColumnValue for Answers {
     type Sent = BTreeMap<String, Vec<String>>;
 
     fn receive(_cx: &Context, sent: Self::Sent) -> Result<Self, String> {

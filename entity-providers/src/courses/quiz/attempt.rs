@@ -1,10 +1,10 @@
-//! `/direct/quiz-attempt`: what a student answers, with the score once the quiz tells it.
+//! `/direct/quiz-attempt`: the answers of a student, with the score once the quiz reveals it.
 
 mod taking;
 
-use entity_core::db::{self, Facts, Migration, Sight};
+use entity_core::db::{self, Migration, PolicyInputs, RowPolicy};
+use entity_core::primitives::stable_hash;
 use entity_core::wire::{Decimal, Millis};
-use entity_core::words::scattered;
 use entity_core::{Access, Context, Entity, Error, Need, Result, View, standard};
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _,
@@ -22,7 +22,10 @@ use crate::courses::gradebook::SEES_STUDENT;
 const PART: u64 = 200;
 
 /// An attempt is for the student, and for those who grade the student.
-const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::All(&[Sight::Holds(GRADE), SEES_STUDENT])]);
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Own,
+    RowPolicy::All(&[RowPolicy::Holds(GRADE), SEES_STUDENT]),
+]);
 
 /// A student's attempt at a quiz. `begin` of the quiz makes it, `save` and `submit` change it. It ends with its time, and
 /// counts as handed in then with what was saved.
@@ -162,7 +165,7 @@ impl QuizAttempt {
             earned: Decimal::ZERO,
             place: format!("{}:{user}:{number}", quiz.id),
             version: 1,
-            facts: Facts::default(),
+            facts: PolicyInputs::default(),
         }
     }
 
@@ -222,7 +225,7 @@ impl QuizAttempt {
         let mut choices = question.choices.0.clone();
         if question.kind != "TRUE_FALSE" {
             choices
-                .sort_by_cached_key(|it| scattered(&format!("{it}:{}:{}", question.id, self.id)));
+                .sort_by_cached_key(|it| stable_hash(&format!("{it}:{}:{}", question.id, self.id)));
         }
         choices
     }

@@ -1,6 +1,6 @@
 //! `/direct/quiz-extension`: more time or more attempts for one student.
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, standard};
 use serde::Serialize;
@@ -8,9 +8,12 @@ use serde::Serialize;
 use super::{ACCESS as OF_QUIZZES, EDIT, LONGEST, MOST_ATTEMPTS, Quiz, QuizAttempt, check_range};
 
 /// An extension is for those who write quizzes, and for the student once the quiz is published.
-const SIGHT: Sight = Sight::Any(&[
-    Sight::Holds(EDIT),
-    Sight::All(&[Sight::Own, Sight::Parent(&Sight::Not(&Sight::Is("draft")))]),
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(EDIT),
+    RowPolicy::All(&[
+        RowPolicy::Own,
+        RowPolicy::Parent(&RowPolicy::Not(&RowPolicy::Is("draft"))),
+    ]),
 ]);
 
 /// More time or more attempts for one student.

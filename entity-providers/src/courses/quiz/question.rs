@@ -1,6 +1,6 @@
-//! `/direct/quiz-question`: what a quiz asks, and what is right.
+//! `/direct/quiz-question`: the questions of a quiz, and the right answers.
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::Decimal;
 use entity_core::{
     Access, Context, Create, Delete, Entity, Error, Fields, Need, Result, Update, standard,
@@ -13,9 +13,9 @@ use super::{EDIT, GRADE, Quiz};
 use crate::base::place;
 
 /// The questions of a draft are for those who write quizzes.
-const SIGHT: Sight = Sight::Any(&[
-    Sight::Holds(EDIT),
-    Sight::Parent(&Sight::Not(&Sight::Is("draft"))),
+const SIGHT: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Holds(EDIT),
+    RowPolicy::Parent(&RowPolicy::Not(&RowPolicy::Is("draft"))),
 ]);
 
 /// The maximum number of questions of a quiz.
@@ -63,7 +63,7 @@ pub struct QuizQuestion {
         hint = "One of the choices, or several of them, each on a line; true or false; or a number."
     )]
     pub correct: Texts,
-    /// How far from the right number another one may be that is right, too.
+    /// The tolerance: the distance from the right number within which another one is right, too.
     #[entity(kind = Number, uncompared)]
     pub tolerance: Option<Decimal>,
     /// The points for what is right. Of `SEVERAL`, each right choice gives its part and each wrong one takes as much away,

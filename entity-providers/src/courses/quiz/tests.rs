@@ -20,7 +20,7 @@ fn question(kind: &str, choices: &[&str], correct: &[&str], points: &str) -> Qui
         points: Decimal::parse(points).unwrap(),
         feedback: None,
         version: 1,
-        facts: entity_core::db::Facts::default(),
+        facts: entity_core::db::PolicyInputs::default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `/direct/syllabus-redirect`: the address of a syllabus elsewhere, which takes the place of that of the site.
 
+use entity_core::primitives::is_web_address;
 use entity_core::wire::Millis;
-use entity_core::words::is_web_address;
 use entity_core::{Context, Entity, Error, Result, Search, gate, standard};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! `/api/users/me/tasks`, `/api/sites/{siteId}/tasks` and `/api/tasks`.
 
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::view::millis;
 use entity_core::{
     Context, Error, ErrorKind, Input, Need, Page, Preconditions, Result, Scope, Search, View,
@@ -17,14 +17,14 @@ use crate::people::group;
 const MINE: Endpoint = Endpoint::get("/api/users/me/tasks", "listMyTasks")
     .doc("The tasks of the caller that have started, in the order of their start.")
     .tag("task")
-    .answers::<Part<Tasks>>(&mine);
+    .answers::<Paged<Tasks>>(&mine);
 
 const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/tasks", "listMyTasksInSite")
     .doc("The tasks of the caller in a site, in the order of their start.")
     .tag("task")
     .variable("siteId", "The site.")
     .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
-    .answers::<Part<Tasks>>(&of_site);
+    .answers::<Paged<Tasks>>(&of_site);
 
 const ADD: Endpoint = Endpoint::post("/api/tasks", "noteTask")
     .doc("Notes a task of the caller, and hands it out to the students of a site or of groups if it says so.")
@@ -97,7 +97,7 @@ struct TaskView {
     site_id: Option<String>,
     /// The title of the site.
     site_title: String,
-    /// What is to be done.
+    /// The description of the task.
     description: String,
     /// The reference: that of the entity which it follows, if it follows one.
     reference: String,
@@ -121,7 +121,7 @@ struct TaskView {
     soft_deleted: bool,
     /// `user`, `site` or `group`.
     assignation_type: String,
-    /// What it was handed out to: `#USER#`, `#SITE#`, or `#GROUP#` and the titles of groups.
+    /// The assignees: `#USER#`, `#SITE#`, or `#GROUP#` and the titles of groups.
     task_assigned_to: String,
 }
 
@@ -133,7 +133,7 @@ struct TaskFields {
     user_task_id: Option<i64>,
     /// The site.
     site_id: Option<String>,
-    /// What is to be done, at most 255 characters.
+    /// The description of the task, at most 255 characters.
     description: Option<String>,
     /// The notes of the caller, HTML.
     notes: Option<String>,
@@ -188,7 +188,7 @@ impl TaskFields {
     }
 }
 
-async fn mine(cx: &Context, call: Call) -> Result<Part<Tasks>> {
+async fn mine(cx: &Context, call: Call) -> Result<Paged<Tasks>> {
     let window = call.window()?;
     let mut search = Search::part(window);
     search.narrow(Task::FIELD.starts.lte(cx.now()));
@@ -205,7 +205,7 @@ async fn mine(cx: &Context, call: Call) -> Result<Part<Tasks>> {
     })
 }
 
-async fn of_site(cx: &Context, call: Call) -> Result<Part<Tasks>> {
+async fn of_site(cx: &Context, call: Call) -> Result<Paged<Tasks>> {
     let (window, site) = (call.window()?, call.variable("siteId")?);
     gate::demand_in_site(cx, Need::Site("site.visit"), Some(site)).await?;
     let mut search = Search::part(window);
@@ -233,8 +233,8 @@ fn part(
     page: Page<Task>,
     window: Window,
     make: impl FnOnce(Vec<TaskView>) -> Tasks,
-) -> Result<Part<Tasks>> {
-    Part::of(cx, page.map(TaskView::of), window, make)
+) -> Result<Paged<Tasks>> {
+    Paged::of(cx, page.map(TaskView::of), window, make)
 }
 
 async fn add(cx: &Context, call: Call) -> Result<TaskView> {

@@ -1,4 +1,4 @@
-//! Many people and courses beside the demo university, for measurements: copies of what that has, with other names.
+//! Many people and courses beside the demo university, for measurements: copies of its data with other names.
 //!
 //! Each table is filled by one statement for a part, from one row of the university. So it stays right when a table gets
 //! another column, and a hundred thousand users take minutes.
@@ -32,7 +32,7 @@ pub struct Part {
     pub first_course: u64,
     /// The number of courses.
     pub courses: u64,
-    /// How many of these courses each student is in.
+    /// The number of these courses that each student is in.
     pub courses_of_student: u64,
     /// The number of announcements of each course.
     pub announcements: u64,

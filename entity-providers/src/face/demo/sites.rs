@@ -8,10 +8,10 @@ use super::people::{Cast, Person};
 use super::terms::Half;
 use super::{ago, insert};
 use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B, NEWS};
-use crate::people::authorizer::ADMIN_SITE;
 use crate::people::invitation::{EXPIRY, Invitation};
 use crate::people::site::Site;
 use crate::people::site::claim_ids;
+use crate::people::site::id::ADMIN_SITE;
 use crate::storage::db::site_parts::{SiteGroup, SitePage, SiteTool};
 use crate::storage::db::{group_member, membership};
 
@@ -210,7 +210,7 @@ fn members(cx: &Context, cast: &Cast) -> Result<Vec<membership::Model>> {
     Ok(members)
 }
 
-/// Who is asked to come on the field trip: somebody by external id, somebody by address.
+/// The invitations to the field trip: one by external id, one by address.
 fn invitations(cx: &Context, cast: &Cast) -> Result<Vec<Invitation>> {
     let host = cast.person("instructor1")?;
     let created = cx.now() - TimeDelta::days(1);

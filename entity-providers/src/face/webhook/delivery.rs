@@ -64,7 +64,7 @@ pub struct WebhookDelivery {
     /// `pending`, `delivered` or `dead`: given up.
     #[entity(read_only, choices("pending", "delivered", "dead"))]
     pub state: String,
-    /// How often it was sent since it was first, or last, asked for.
+    /// The number of times it was sent since it was first, or last, asked for.
     #[entity(read_only)]
     pub attempts: i64,
     /// When it is sent next; null if it is not.

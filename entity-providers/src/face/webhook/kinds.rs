@@ -1,6 +1,6 @@
 //! The kinds of events that a webhook is sent.
 
-use entity_core::db::{Kept, Row};
+use entity_core::db::{ColumnValue, Row};
 use entity_core::{Context, Result};
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ impl Kinds {
     }
 }
 
-impl Kept for Kinds {
+impl ColumnValue for Kinds {
     type Sent = Vec<String>;
 
     fn receive(_cx: &Context, mut sent: Vec<String>) -> Result<Self, String> {

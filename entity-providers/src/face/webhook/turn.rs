@@ -1,13 +1,13 @@
-//! The webhooks that have something to send, and removing what is old.
+//! The webhooks that have something to send, and the removal of old deliveries.
 
 use chrono::TimeDelta;
-use entity_core::db::{Dated, Migration};
+use entity_core::db::{ExpiringTable, Migration};
 use entity_core::{Context, DateTimeUtc, Result};
 use sea_orm::ConnectionTrait as _;
 
 /// The time for which deliveries are kept.
 const KEPT: TimeDelta = TimeDelta::days(30);
-const DELIVERIES: Dated = Dated {
+const DELIVERIES: ExpiringTable = ExpiringTable {
     table: "webhook_delivery",
     key: "id",
     column: "created",

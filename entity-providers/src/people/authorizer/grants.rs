@@ -1,4 +1,4 @@
-//! Grants: which role holds which function, in the templates and with what one site changes.
+//! Grants: the functions of roles, in the templates and with the changes of one site.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use entity_core::{Context, Registry, Result};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
-use super::ADMIN_SITE;
+use crate::people::site::id::ADMIN_SITE;
 use crate::storage::db::realm_grant::{Column, Entity, Model};
 use crate::storage::migration::TEMPLATES;
 

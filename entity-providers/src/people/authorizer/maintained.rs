@@ -1,12 +1,13 @@
-//! A site does not lose the last of those who look after it.
+//! The check that a site keeps at least one maintainer.
 
 use entity_core::db::Sql;
 use entity_core::{Context, Error, Result};
 use sea_orm::{ConnectionTrait, DbBackend};
 
-use super::{ADMIN_SITE, RoleAuthorizer, of};
+use super::{RoleAuthorizer, of};
+use crate::people::site::id::ADMIN_SITE;
 
-/// Whoever holds it looks after the site.
+/// The function to maintain the site.
 const MAINTAINS: &str = "site.upd";
 
 /// Does `change`, unless it takes away from `site` the last member who looks after it. Super users may leave a

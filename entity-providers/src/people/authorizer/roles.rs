@@ -1,4 +1,4 @@
-//! `/api/user/roles`: what the caller may do everywhere.
+//! `/api/user/roles`: the rights of the caller that hold everywhere.
 
 use entity_core::endpoint::{Call, Endpoint};
 use entity_core::{Context, Result};

@@ -1,4 +1,4 @@
-//! Tests of who may do what, in the demo university.
+//! Tests of permissions, in the demo university.
 
 use Decision::{Denied, Granted, UnknownSite};
 use entity_core::engine::Event;
@@ -222,13 +222,13 @@ async fn what_was_loaded_before_a_change_is_not_kept_after_it() {
     let cx = bed.reader("student1").await;
     let authorizer = RoleAuthorizer::new();
     let id = bed.id("student1");
-    let ticket = authorizer.standings.ticket();
-    let stale = authorizer.standing(&cx, id).await.unwrap();
+    let ticket = authorizer.subjects.ticket();
+    let stale = authorizer.subject(&cx, id).await.unwrap();
     assert!(stale.members.contains_key("biology-101"));
     leave(&bed).await;
     authorizer.forget();
-    authorizer.standings.put(ticket, id, &stale);
-    let fresh = authorizer.standing(&cx, id).await.unwrap();
+    authorizer.subjects.put(ticket, id, &stale);
+    let fresh = authorizer.subject(&cx, id).await.unwrap();
     assert!(fresh.members.is_empty());
 }
 

@@ -7,12 +7,13 @@
 use entity_core::db::{self, Secret};
 use entity_core::reply::{Questionnaire, Sending};
 use entity_core::{
-    Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, shape, token,
+    Action, ActionResult, Answers, Arguments, Context, Error, Need, Result, Verb, shape, token,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
 use super::{Invitation, invitation, write};
-use crate::people::membership::{self, MANAGES_MEMBERS};
+use crate::people::membership::join::is_member;
+use crate::people::membership::rules::MANAGES_MEMBERS;
 
 /// The address of links, before the secret. A secret has the form of the id of a session, so no log has it.
 const CLAIM: &str = "/direct/invitation/claim";
@@ -62,14 +63,18 @@ pub(super) fn told(cx: &Context, invitation: Invitation, secret: &str) -> Invita
 }
 
 /// `POST invitation/id/link`
-async fn renew(cx: &Context, invitation: Invitation, _: Arguments) -> Result<Outcome<Invitation>> {
+async fn renew(
+    cx: &Context,
+    invitation: Invitation,
+    _: Arguments,
+) -> Result<ActionResult<Invitation>> {
     let (secret, hash) = secret()?;
     db::note::<Invitation>(cx, &invitation.id, "secret_hash", hash.expose()).await?;
-    Ok(Outcome::Entity(told(cx, invitation, &secret)))
+    Ok(ActionResult::Entity(told(cx, invitation, &secret)))
 }
 
 /// `GET invitation/claim/secret`
-async fn ask(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitation>> {
+async fn ask(cx: &Context, arguments: Arguments) -> Result<ActionResult<Invitation>> {
     let Invitation {
         site_title,
         member_role,
@@ -78,7 +83,7 @@ async fn ask(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitation>> 
         ..
     } = of_secret(cx, &arguments).await?;
     let title = format!("{invited_by_display_name} invites you to {site_title} as {member_role}");
-    Ok(Outcome::Questionnaire(Questionnaire {
+    Ok(ActionResult::Questionnaire(Questionnaire {
         title,
         ends_on: Some(expires),
         prompts: Vec::new(),
@@ -90,10 +95,10 @@ async fn ask(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitation>> 
 }
 
 /// `POST invitation/claim/secret`
-async fn claim(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitation>> {
+async fn claim(cx: &Context, arguments: Arguments) -> Result<ActionResult<Invitation>> {
     let invitation = of_secret(cx, &arguments).await?;
     // Whoever is there already, such as who invited and tries the link, does not use it up.
-    if membership::is_member(cx, &invitation.site_id).await? {
+    if is_member(cx, &invitation.site_id).await? {
         return Err(Error::conflict("you are a member of this site already"));
     }
     write::accept(cx, invitation).await

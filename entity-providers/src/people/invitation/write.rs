@@ -1,24 +1,25 @@
-//! Inviting, accepting, declining, and removing what is over.
+//! Inviting, accepting, declining, and the removal of expired invitations.
 
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Dated, Secret};
-use entity_core::{Context, DateTimeUtc, Error, Outcome, Provider as _, Reference, Result};
+use entity_core::db::{self, ExpiringTable, Secret};
+use entity_core::{ActionResult, Context, DateTimeUtc, Error, Provider as _, Reference, Result};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 
 use super::invitation::{Column, Entity as Rows};
 use super::{Draft, Invitation, MOST_INVITEE, SENT, link};
 use crate::{
     base::{limits, personal},
-    people::{membership, user},
+    people::membership::{join, rules},
+    people::user,
 };
 
 /// The time for which an invitation may be accepted.
 pub const EXPIRY: TimeDelta = TimeDelta::days(30);
 /// The most of those that are over which one sweep removes.
 const SWEEP: u64 = 500;
-const ENDING: Dated = Dated {
+const ENDING: ExpiringTable = ExpiringTable {
     table: "invitation",
     key: "id",
     column: "expires",
@@ -29,14 +30,14 @@ const ENDING: Dated = Dated {
 pub(crate) struct Invited {
     /// The name of the field that says who it is.
     pub(crate) field: &'static str,
-    /// Who it is, as it was typed.
+    /// The name of the person, as it was typed.
     pub(crate) name: String,
     /// The role that they are to have, which the caller may give.
     pub(crate) role: String,
 }
 
 pub(super) async fn create(cx: &Context, draft: Draft) -> Result<Invitation> {
-    let role = membership::given_role(cx, &draft.site_id, draft.member_role).await?;
+    let role = rules::given_role(cx, &draft.site_id, draft.member_role).await?;
     let invited = Invited {
         field: "invitee",
         name: draft.invitee,
@@ -147,7 +148,10 @@ async fn demand_room(cx: &Context, site: &str, host: &str, more: usize) -> Resul
 }
 
 /// `POST invitation/id/accept`: whoever is invited becomes a member, if whoever invited may still make them one.
-pub(super) async fn accept(cx: &Context, invitation: Invitation) -> Result<Outcome<Invitation>> {
+pub(super) async fn accept(
+    cx: &Context,
+    invitation: Invitation,
+) -> Result<ActionResult<Invitation>> {
     take(cx, &invitation).await?;
     let Invitation {
         site_id,
@@ -155,23 +159,26 @@ pub(super) async fn accept(cx: &Context, invitation: Invitation) -> Result<Outco
         invited_by,
         ..
     } = &invitation;
-    if !membership::may_make_as(cx, invited_by, site_id, member_role).await? {
+    if !rules::may_make_as(cx, invited_by, site_id, member_role).await? {
         return Err(Error::conflict(
             "the invitation does not hold any more: whoever invited you may not give this role now",
         ));
     }
-    membership::admit(cx, site_id, member_role).await?;
+    join::admit(cx, site_id, member_role).await?;
     // Other invitations to the same site, by another name of the same person, have come true as well.
     end_others(cx, site_id).await?;
-    tell(cx, "invitation.accept", &invitation);
-    Ok(Outcome::Done.about(Reference::entity("site", site_id)))
+    emit_event(cx, "invitation.accept", &invitation);
+    Ok(ActionResult::Done.about(Reference::entity("site", site_id)))
 }
 
 /// `POST invitation/id/decline`.
-pub(super) async fn decline(cx: &Context, invitation: Invitation) -> Result<Outcome<Invitation>> {
+pub(super) async fn decline(
+    cx: &Context,
+    invitation: Invitation,
+) -> Result<ActionResult<Invitation>> {
     take(cx, &invitation).await?;
-    tell(cx, "invitation.decline", &invitation);
-    Ok(Outcome::Done.about(Reference::collection("invitation")))
+    emit_event(cx, "invitation.decline", &invitation);
+    Ok(ActionResult::Done.about(Reference::collection("invitation")))
 }
 
 /// Takes the invitation away, which must be to the caller. Two requests at once can't both have it.
@@ -223,7 +230,7 @@ fn check_name(field: &str, name: &str) -> Result<String> {
     }
 }
 
-fn tell(cx: &Context, kind: &str, invitation: &Invitation) {
+fn emit_event(cx: &Context, kind: &str, invitation: &Invitation) {
     let reference = format!("/invitation/{}", invitation.id);
     cx.emit(kind, reference, Some(&invitation.site_id));
 }

@@ -3,7 +3,7 @@
 use entity_core::schema::{Field, Kind};
 use entity_core::search::Grammar;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb,
+    Action, ActionResult, Actions, Answers, Arguments, Context, List, Need, Result, Search, Verb,
     Window, db,
 };
 
@@ -163,7 +163,7 @@ fn joining() -> Vec<Action<Memberships>> {
     ]
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<ActionResult<Memberships>> {
     let site = arguments.argument("siteId")?;
     let mut search = arguments.search()?.clone();
     search.insist("siteId", site)?;
@@ -173,7 +173,7 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Membershi
     part(cx, search).await
 }
 
-async fn in_group(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+async fn in_group(cx: &Context, arguments: Arguments) -> Result<ActionResult<Memberships>> {
     let group = arguments.argument("groupId")?;
     let mut search = arguments.search()?.clone();
     search.insist("groupId", group)?;
@@ -183,22 +183,22 @@ async fn in_group(cx: &Context, arguments: Arguments) -> Result<Outcome<Membersh
     part(cx, search).await
 }
 
-async fn fast_roles(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+async fn fast_roles(cx: &Context, arguments: Arguments) -> Result<ActionResult<Memberships>> {
     let (search, window) = search(&arguments)?;
     let search = Wanted::of_arguments(cx, &arguments)?.search(&search);
     let mut page = db::list(cx, &search).await?;
     page.items.iter_mut().for_each(Membership::strip);
-    Ok(Outcome::Collection { page, window })
+    Ok(ActionResult::Collection { page, window })
 }
 
-async fn part(cx: &Context, search: Search) -> Result<Outcome<Memberships>> {
+async fn part(cx: &Context, search: Search) -> Result<ActionResult<Memberships>> {
     let wanted = Wanted::of_search(cx, &search).await?.search(&search);
     let page = db::list(cx, &wanted).await?;
     let total = match search.is_counted {
         true => Some(db::count::<Membership>(cx, &wanted).await?),
         false => None,
     };
-    Ok(Outcome::Part {
+    Ok(ActionResult::Part {
         page,
         search,
         total,

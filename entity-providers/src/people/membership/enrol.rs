@@ -3,21 +3,21 @@
 use std::collections::{BTreeSet, HashMap};
 
 use entity_core::db::Secret;
-use entity_core::{Arguments, Context, Data, Error, Outcome, Result, db, encode_segment};
+use entity_core::{ActionResult, Arguments, Context, Data, Error, Result, db, encode_segment};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::wanted::Wanted;
-use super::{Membership, Memberships, actions, rules, write};
+use super::{Membership, Memberships, actions, rules};
 use crate::people::invitation::{self, Invited};
 use crate::storage::db::membership::{self, Origin};
 use crate::{base::parameters, people::user};
 
-/// Most people at once.
+/// The maximum number of people at once.
 const MOST_PEOPLE: usize = 200;
-/// Most characters of the names in a remark: clients do not read headers of any length.
+/// The maximum number of characters of the names in a header: clients do not read headers of any length.
 const MOST_REMARKED: usize = 3_000;
 
 /// The result.
@@ -39,12 +39,15 @@ struct Newcomer {
 
 /// `POST membership/site/site`: everybody in one role; answers the members as they are then, those whom the caller
 /// may see.
-pub(super) async fn by_names(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+pub(super) async fn by_names(
+    cx: &Context,
+    arguments: Arguments,
+) -> Result<ActionResult<Memberships>> {
     let site = arguments.argument("siteId")?;
     let enrolment = named(cx, &arguments).await?;
     let (search, window) = actions::search(&arguments)?;
     let page = db::list::<Membership>(cx, &Wanted::of_all(site).search(&search)).await?;
-    Ok(enrolment.remark(Outcome::Collection { page, window }))
+    Ok(enrolment.with_headers(ActionResult::Collection { page, window }))
 }
 
 /// The fate of each who was named, for people.
@@ -89,7 +92,10 @@ async fn named(cx: &Context, arguments: &Arguments) -> Result<Enrolment> {
 }
 
 /// `POST membership/sitebyjson/site`: each in a role of their own; answers an empty text.
-pub(super) async fn by_json(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+pub(super) async fn by_json(
+    cx: &Context,
+    arguments: Arguments,
+) -> Result<ActionResult<Memberships>> {
     let site = arguments.argument("siteId")?;
     let sent = if let Some(Value::Array(items)) = arguments.input.fields.get("json") {
         Value::Array(items.clone())
@@ -100,7 +106,7 @@ pub(super) async fn by_json(cx: &Context, arguments: Arguments) -> Result<Outcom
     let newcomers: Vec<Newcomer> =
         serde_json::from_value(sent).map_err(|error| malformed().with_source(error))?;
     let enrolment = enrol(cx, site, newcomers).await?;
-    Ok(enrolment.remark(Outcome::value("")))
+    Ok(enrolment.with_headers(ActionResult::value("")))
 }
 
 fn malformed() -> Error {
@@ -190,7 +196,7 @@ async fn roles(
     let mut roles = HashMap::new();
     for Newcomer { role, .. } in newcomers {
         if !roles.contains_key(role) {
-            let given = write::given_role(cx, site, role.clone()).await?;
+            let given = rules::given_role(cx, site, role.clone()).await?;
             roles.insert(role.clone(), given);
         }
     }
@@ -215,9 +221,9 @@ async fn present(
 }
 
 impl Enrolment {
-    /// Says what came of it beside `outcome`.
-    fn remark(&self, outcome: Outcome<Memberships>) -> Outcome<Memberships> {
-        let outcome = outcome.remark("x-success-count", self.added.to_string());
+    /// Adds the headers about the enrolment to `outcome`.
+    fn with_headers(&self, outcome: ActionResult<Memberships>) -> ActionResult<Memberships> {
+        let outcome = outcome.with_header("x-success-count", self.added.to_string());
         let others = [
             ("x-warning-not-found", &self.not_found),
             ("x-warning-already-members", &self.already_members),
@@ -226,7 +232,7 @@ impl Enrolment {
             .into_iter()
             .filter(|(_, names)| !names.is_empty())
             .fold(outcome, |outcome, (name, names)| {
-                outcome.remark(name, joined(names))
+                outcome.with_header(name, joined(names))
             })
     }
 }

@@ -1,22 +1,23 @@
 //! Coming and going by oneself: joining a site that is open to that, leaving any, and being seen there or not.
 
-use entity_core::{Arguments, Context, Done, Error, Outcome, Reference, Result, db};
+use entity_core::{ActionResult, Arguments, Context, Done, Error, Reference, Result, db};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 
 use super::location::Location;
 use super::{Membership, Memberships, rules, write};
 use crate::base::parameters;
-use crate::people::authorizer::{self, ADMIN_SITE};
+use crate::people::authorizer;
+use crate::people::site::id::ADMIN_SITE;
 use crate::people::site::{self, Site};
 use crate::storage::db::membership::{self, Origin};
 
 /// `POST membership/join/site`: makes the caller a member, in the role that the site gives to those who join.
 /// Nothing happens to those who are members, even to those whose membership does not count.
-pub(super) async fn join(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+pub(super) async fn join(cx: &Context, arguments: Arguments) -> Result<ActionResult<Memberships>> {
     let site = named(&arguments)?;
     become_member(cx, &site).await?;
-    Ok(Outcome::Done.about(Reference::entity("site", site)))
+    Ok(ActionResult::Done.about(Reference::entity("site", site)))
 }
 
 /// Makes the caller a member of `site`, as [`join`] does.
@@ -25,7 +26,7 @@ pub(crate) async fn become_member(cx: &Context, site: &str) -> Result<()> {
     let role = joining_role(cx, &site).await?;
     if own.is_none() {
         insert(cx, &site.id, &role, Origin::Joined).await?;
-        tell(cx, "membership.join", &site.id)?;
+        emit_event(cx, "membership.join", &site.id)?;
     }
     Ok(())
 }
@@ -39,7 +40,7 @@ pub(crate) async fn admit(cx: &Context, site: &str, role: &str) -> Result<()> {
     match present {
         None => {
             insert(cx, site, role, Origin::Accepted).await?;
-            tell(cx, "membership.new", site)
+            emit_event(cx, "membership.new", site)
         }
         Some(row) if !row.origin.is_told() => {
             let mut row = row.into_active_model();
@@ -73,7 +74,7 @@ pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Done> {
     match own {
         Some(membership) if rules::may_leave(cx, &membership) => {
             write::end(cx, &membership).await?;
-            tell(cx, "membership.unjoin", &site.id)?;
+            emit_event(cx, "membership.unjoin", &site.id)?;
         }
         None if site.joinable => {}
         _ => return Err(Error::forbidden()),
@@ -86,7 +87,7 @@ pub(super) async fn hide(
     cx: &Context,
     current: Membership,
     is_hidden: bool,
-) -> Result<Outcome<Memberships>> {
+) -> Result<ActionResult<Memberships>> {
     if current.group_id.is_some() || current.invitation.is_some() {
         return Err(Error::not_found());
     }
@@ -102,7 +103,7 @@ pub(super) async fn hide(
         let reference = format!("/membership/{}", current.id);
         cx.emit("membership.hide", reference, Some(&current.site_id));
     }
-    Ok(Outcome::Done)
+    Ok(ActionResult::Done)
 }
 
 /// `PUT membership/id/provided` and `DELETE membership/id/provided`: the student system speaks through an administrator.
@@ -110,7 +111,7 @@ pub(super) async fn provide(
     cx: &Context,
     current: Membership,
     is_provided: bool,
-) -> Result<Outcome<Memberships>> {
+) -> Result<ActionResult<Memberships>> {
     if current.group_id.is_some() || current.invitation.is_some() {
         return Err(Error::not_found());
     }
@@ -124,7 +125,7 @@ pub(super) async fn provide(
     write::set(cx, &current, row).await?;
     let reference = format!("/membership/{}", current.id);
     cx.emit("membership.provide", reference, Some(&current.site_id));
-    Ok(Outcome::Done)
+    Ok(ActionResult::Done)
 }
 
 /// The site with this id, and the caller's membership of it.
@@ -159,7 +160,7 @@ async fn joining_role(cx: &Context, site: &Site) -> Result<String> {
         .ok_or_else(Error::forbidden)
 }
 
-fn tell(cx: &Context, kind: &str, site: &str) -> Result<()> {
+fn emit_event(cx: &Context, kind: &str, site: &str) -> Result<()> {
     let reference = format!("/membership/{}::site:{site}", cx.user_id()?);
     cx.emit(kind, reference, Some(site));
     Ok(())

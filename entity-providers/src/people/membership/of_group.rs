@@ -27,7 +27,7 @@ pub(super) async fn create(
     let found = users(cx, &group.site_id, field, &[name]).await?;
     let user = found.into_iter().next().ok_or_else(Error::not_found)?;
     group::add(cx, &group, std::slice::from_ref(&user)).await?;
-    group::tell(cx, &group);
+    group::emit_event(cx, &group);
     let location = Location::Group {
         site: None,
         group: id,
@@ -65,7 +65,7 @@ pub(super) async fn delete(cx: &Context, current: &Membership) -> Result<()> {
     };
     let group = group::find(cx, Some(&current.site_id), id).await?;
     group::remove(cx, &group, std::slice::from_ref(&current.user_id)).await?;
-    group::tell(cx, &group);
+    group::emit_event(cx, &group);
     Ok(())
 }
 
@@ -89,7 +89,7 @@ pub(super) async fn change(cx: &Context, arguments: Arguments) -> Result<Done> {
         }
         _ => return Err(Error::field("action", "must be add, update or remove")),
     }
-    group::tell(cx, &group);
+    group::emit_event(cx, &group);
     Ok(Done)
 }
 

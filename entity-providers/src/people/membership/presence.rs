@@ -7,8 +7,8 @@ mod kept;
 
 use entity_core::engine::note_visit;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Need, Operation, Outcome, Permit,
-    Provider, Read, Result, Verb, View, Window, shape,
+    Access, Action, ActionResult, Actions, Answers, Arguments, Context, Entity, Need, Operation,
+    Permit, Provider, Read, Result, Verb, View, Window, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -118,7 +118,7 @@ struct Visitor {
     last_seen: i64,
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Presences>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<ActionResult<Presences>> {
     let site = arguments.argument("siteId")?;
     rules::demand_roster(cx, site).await?;
     note_visit(cx, site);
@@ -134,7 +134,7 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Presences
         let last_seen = seen.get(&it.user_id).copied().unwrap_or_default();
         Visitor::of(it, last_seen)
     });
-    Ok(Outcome::value(Listed {
+    Ok(ActionResult::value(Listed {
         prefix: Presences::PREFIX,
         collection: visitors.collect(),
     }))

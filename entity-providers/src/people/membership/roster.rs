@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use entity_core::db;
 use entity_core::search::Grammar;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Data, Entity, Error, Need, Operation,
-    Outcome, Page, Permit, Provider, Read, Result, Search, Verb, View, Window, flag, gate, shape,
+    Access, Action, ActionResult, Actions, Answers, Arguments, Context, Data, Entity, Error, Need,
+    Operation, Page, Permit, Provider, Read, Result, Search, Verb, View, Window, flag, gate, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -152,7 +152,7 @@ struct Paged {
     status: Option<&'static str>,
 }
 
-/// What a roster tells of a site.
+/// The roster's view of a site.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RosterSite {
@@ -188,7 +188,7 @@ async fn get_membership(
     cx: &Context,
     roster: Roster,
     arguments: Arguments,
-) -> Result<Outcome<Rosters>> {
+) -> Result<ActionResult<Rosters>> {
     let site = roster.id.as_str();
     let (window, is_paged) = window(&arguments)?;
     let wanted = match arguments.parameter("groupId") {
@@ -203,13 +203,13 @@ async fn get_membership(
     let memberships = listed(cx, &search, &wanted).await?;
     let members = with_groups(cx, site, memberships).await?;
     if !is_paged {
-        return Ok(Outcome::value(Listed {
+        return Ok(ActionResult::value(Listed {
             prefix: Rosters::PREFIX,
             collection: members,
         }));
     }
     let role_counts = count_by_role(cx, &search, &wanted).await?;
-    Ok(Outcome::value(Paged {
+    Ok(ActionResult::value(Paged {
         status: members.is_empty().then_some("END"),
         members,
         members_total: role_counts.values().sum(),

@@ -4,20 +4,21 @@ use entity_core::{Context, Decision, Error, Permit, Result, gate};
 use sea_orm::{EntityTrait, QuerySelect};
 
 use super::Membership;
-use crate::people::authorizer::{self, ADMIN_SITE};
+use crate::people::authorizer;
 use crate::people::group;
+use crate::people::site::id::ADMIN_SITE;
 use crate::people::site::site;
 use crate::people::user;
 
 /// Either of these opens the list of a site's members.
 pub(super) const ROSTER: [&str; 2] = ["roster.viewallmembers", "site.viewRoster"];
-/// Whoever holds it manages the whole site, its members' roles included.
+/// The function to manage the whole site, its members' roles included.
 pub(super) const MANAGES_SITE: &str = "site.upd";
-/// Whoever holds it changes who is a member of a site.
+/// The function to change the members of a site.
 pub(crate) const MANAGES_MEMBERS: &str = "site.upd.site.mbrshp";
 /// The account function of those who add people without asking them; others invite.
 const ENROLS: &str = "user.enrol";
-/// Whoever holds it, and the roster, sees also those members who do not want to be seen.
+/// The function to see also those members who do not want to be seen, for those who may see the roster.
 pub(super) const SEES_HIDDEN: &str = "roster.viewhidden";
 
 /// A membership of a site takes the function for it and a role that the caller may give, one of a group a caller
@@ -53,7 +54,7 @@ pub(crate) async fn may_make_as(cx: &Context, giver: &str, site: &str, role: &st
 
 async fn may_give_as(cx: &Context, giver: &str, site: &str, role: &str) -> Result<Permit> {
     let authorizer = authorizer::of(cx)?;
-    if authorizer.standing(cx, giver).await?.is_superuser {
+    if authorizer.subject(cx, giver).await?.is_superuser {
         return Ok(Permit::Allowed);
     }
     if site == ADMIN_SITE {
@@ -198,4 +199,31 @@ pub(super) async fn holds_roster(cx: &Context, site: &str) -> Result<Decision> {
 
 fn is_own(cx: &Context, membership: &Membership) -> bool {
     cx.caller().user_id() == Some(membership.user_id.as_str())
+}
+
+/// The role that new members of `site` are to have, if the caller may give it: without one, that of those who
+/// join by themselves.
+pub(crate) async fn given_role(cx: &Context, site: &str, role: Option<String>) -> Result<String> {
+    let role = match role.filter(|it| !it.trim().is_empty()) {
+        Some(role) => role,
+        None => joiner_role(cx, site)
+            .await?
+            .ok_or_else(|| Error::field("memberRole", "is required in this site"))?,
+    };
+    check_role(cx, site, &role).await?;
+    demand_may_give(cx, site, &role).await?;
+    Ok(role)
+}
+
+/// Insists that the site has the role.
+pub(super) async fn check_role(cx: &Context, site_id: &str, role: &str) -> Result<()> {
+    let roles = authorizer::of(cx)?.roles_of_realm(cx, site_id).await?;
+    if roles.contains_key(role) {
+        return Ok(());
+    }
+    let names: Vec<String> = roles.into_keys().collect();
+    Err(Error::field(
+        "memberRole",
+        format!("must be one of the site's roles: {}", names.join(", ")),
+    ))
 }

@@ -1,4 +1,4 @@
-//! The memberships that a list is about. Which of them the caller sees is said by the rule of the type.
+//! The memberships that a list is about. The row policy of the type decides which of them the caller sees.
 
 use entity_core::schema::{Field, Kind};
 use entity_core::search::FieldOf;
@@ -39,8 +39,8 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Who is in the group `id`, which is said to be in `site` or anywhere: for those who hold the roster of its
-    /// site, and for those who change who is in its groups.
+    /// Returns the search for the members of the group `id`, said to be in `site` or anywhere: for those who hold the
+    /// roster of its site, and for those who change who is in its groups.
     pub(super) async fn of_group(cx: &Context, site: Option<&'a str>, id: &'a str) -> Result<Self> {
         let found = group::find(cx, site, id).await?;
         rules::demand_group_roster(cx, &found.site_id).await?;

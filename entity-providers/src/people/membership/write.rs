@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::location::Location;
 use super::{Membership, Memberships, of_group, pending, rules};
-use crate::people::authorizer::{self, keep_maintained};
+use crate::people::authorizer::keep_maintained;
 use crate::people::invitation::{self, Invited};
 use crate::people::user;
 use crate::storage::db::membership::{self, Origin};
@@ -66,7 +66,7 @@ async fn create_in_site(cx: &Context, site: &str, draft: Draft) -> Result<Member
         return invite(cx, site, draft).await;
     }
     let user = user(cx, &draft).await?;
-    let role = given_role(cx, site, draft.member_role).await?;
+    let role = rules::given_role(cx, site, draft.member_role).await?;
     let row = membership::Model {
         is_active: draft.active.unwrap_or(true),
         ..membership::Model::new(&user, site, &role, cx.now(), Origin::Mandate)
@@ -83,26 +83,12 @@ async fn invite(cx: &Context, site: &str, draft: Draft) -> Result<Membership> {
     let invited = Invited {
         field,
         name,
-        role: given_role(cx, site, draft.member_role).await?,
+        role: rules::given_role(cx, site, draft.member_role).await?,
     };
     let made = invitation::invite(cx, site, vec![invited], Secret::default()).await?;
     let id = made.into_iter().next().unwrap_or_default();
     let made = pending::find(cx, &id, Location::Site(site)).await?;
     made.ok_or_else(|| Error::internal("an invitation that was just written is not there"))
-}
-
-/// The role that new members of `site` are to have, if the caller may give it: without one, that of those who
-/// join by themselves.
-pub(crate) async fn given_role(cx: &Context, site: &str, role: Option<String>) -> Result<String> {
-    let role = match role.filter(|it| !it.trim().is_empty()) {
-        Some(role) => role,
-        None => rules::joiner_role(cx, site)
-            .await?
-            .ok_or_else(|| Error::field("memberRole", "is required in this site"))?,
-    };
-    check_role(cx, site, &role).await?;
-    rules::demand_may_give(cx, site, &role).await?;
-    Ok(role)
 }
 
 impl Update for Memberships {
@@ -118,7 +104,7 @@ impl Update for Memberships {
             ..Default::default()
         };
         if let Some(role) = changes.member_role {
-            check_role(cx, &current.site_id, &role).await?;
+            rules::check_role(cx, &current.site_id, &role).await?;
             rules::demand_may_give(cx, &current.site_id, &role).await?;
             model.role = Set(role);
         }
@@ -201,19 +187,6 @@ pub(super) fn named(draft: &Draft) -> Result<(&'static str, String)> {
         (None, Some(eid)) => Ok((USER_EID, eid)),
         (None, None) => Err(Error::field(USER_ID, "is required, or `userEid`")),
     }
-}
-
-/// Insists that the site has the role.
-pub(super) async fn check_role(cx: &Context, site_id: &str, role: &str) -> Result<()> {
-    let roles = authorizer::of(cx)?.roles_of_realm(cx, site_id).await?;
-    if roles.contains_key(role) {
-        return Ok(());
-    }
-    let names: Vec<String> = roles.into_keys().collect();
-    Err(Error::field(
-        "memberRole",
-        format!("must be one of the site's roles: {}", names.join(", ")),
-    ))
 }
 
 /// The membership that was just written.

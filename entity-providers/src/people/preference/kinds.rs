@@ -1,6 +1,6 @@
 //! Kinds of notifications that somebody is not shown.
 
-use entity_core::db::{Kept, Row};
+use entity_core::db::{ColumnValue, Row};
 use entity_core::engine::NoticeRegistration;
 use entity_core::{Context, Error, Result, inventory};
 use serde::Serialize;
@@ -65,7 +65,7 @@ impl Kinds {
     }
 }
 
-impl Kept for Kinds {
+impl ColumnValue for Kinds {
     type Sent = Vec<String>;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {

@@ -1,6 +1,6 @@
 //! The sites that the caller keeps at hand, and those of which the caller is told nothing: marks of memberships.
 
-use entity_core::db::{self, Kept, Row};
+use entity_core::db::{self, ColumnValue, Row};
 use entity_core::{Context, Error, Result};
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;
@@ -104,7 +104,7 @@ pub(super) async fn put(
     Ok(())
 }
 
-impl Kept for SiteIds {
+impl ColumnValue for SiteIds {
     type Sent = Vec<String>;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {

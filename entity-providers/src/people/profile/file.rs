@@ -5,7 +5,7 @@
 
 use entity_core::blob::{self, Blob, Receive, Room, StoredFile, Target};
 use entity_core::reply::Bytes;
-use entity_core::{Arguments, Context, Error, Operation, Outcome, Result, db, gate};
+use entity_core::{ActionResult, Arguments, Context, Error, Operation, Result, db, gate};
 
 use super::Profile;
 
@@ -123,33 +123,33 @@ pub(super) async fn picture(
     _cx: &Context,
     profile: Profile,
     _: Arguments,
-) -> Result<Outcome<Profile>> {
+) -> Result<ActionResult<Profile>> {
     if !profile.known.profile {
-        return Ok(Outcome::Bytes(Bytes {
+        return Ok(ActionResult::Bytes(Bytes {
             media_type: "image/png".into(),
             bytes: BLANK.to_vec(),
             name: None,
         }));
     }
     let file = File::Picture.of(&profile).ok_or_else(Error::not_found)?;
-    Ok(Outcome::File(file))
+    Ok(ActionResult::File(file))
 }
 
 pub(super) async fn recording(
     _cx: &Context,
     profile: Profile,
     _: Arguments,
-) -> Result<Outcome<Profile>> {
+) -> Result<ActionResult<Profile>> {
     let file = File::Recording.of(&profile);
     let file = file.filter(|_| profile.known.profile);
-    file.map(Outcome::File).ok_or_else(Error::not_found)
+    file.map(ActionResult::File).ok_or_else(Error::not_found)
 }
 
 pub(super) async fn put_picture(
     cx: &Context,
     profile: Profile,
     arguments: Arguments,
-) -> Result<Outcome<Profile>> {
+) -> Result<ActionResult<Profile>> {
     receive(cx, profile, &arguments, File::Picture).await
 }
 
@@ -157,7 +157,7 @@ pub(super) async fn put_recording(
     cx: &Context,
     profile: Profile,
     arguments: Arguments,
-) -> Result<Outcome<Profile>> {
+) -> Result<ActionResult<Profile>> {
     receive(cx, profile, &arguments, File::Recording).await
 }
 
@@ -166,7 +166,7 @@ async fn receive(
     profile: Profile,
     arguments: &Arguments,
     file: File,
-) -> Result<Outcome<Profile>> {
+) -> Result<ActionResult<Profile>> {
     // Whoever may not change the profile is told that, whatever was sent.
     gate::require::<Profile>(cx, &profile, Operation::Update).await?;
     let upload = arguments.upload()?;
@@ -176,7 +176,9 @@ async fn receive(
         return Err(Error::bad_request("the file is empty: send one with bytes"));
     }
     let stored = Some((upload.blob, media_type));
-    file.put(cx, &profile, stored).await.map(Outcome::Entity)
+    file.put(cx, &profile, stored)
+        .await
+        .map(ActionResult::Entity)
 }
 
 pub(super) async fn remove_picture(

@@ -15,7 +15,7 @@ pub(super) struct Known {
     pub(super) name: bool,
     /// That the person shares a site with the caller.
     pub(super) shares: bool,
-    /// What the person tells of themselves.
+    /// True if the caller may know what the person wrote in the profile.
     pub(super) profile: bool,
     /// The e-mail address.
     pub(super) email: bool,

@@ -1,6 +1,6 @@
 //! `/api/users/{userId}/profile`: a profile as the portal reads it, and its files.
 
-use entity_core::endpoint::{Call, Endpoint, Maybe};
+use entity_core::endpoint::{Call, Endpoint, OptionalBody};
 use entity_core::{Context, ErrorKind, Preconditions, Result, View, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +20,7 @@ const READ: Endpoint = Endpoint::get("/api/users/{userId}/profile", "readProfile
     .variable("userId", USER)
     .text("siteId", "The site in which the caller meets the user.")
     .refuses(&[ErrorKind::NotFound])
-    .answers::<Maybe<ProfileView>>(&read);
+    .answers::<OptionalBody<ProfileView>>(&read);
 
 const PATCH: Endpoint = Endpoint::patch("/api/users/{userId}/profile", "patchProfileOfUser")
     .doc("Changes the profile of the caller, or of anybody for administrators, by a JSON Patch.")
@@ -61,7 +61,7 @@ entity_core::register_endpoint!(READ, PATCH, PICTURE, REMOVE_PICTURE, REMOVE_REC
 /// The word for success, as clients of pictures read it.
 const SUCCESS: &str = "SUCCESS";
 
-/// What a user tells of themselves. Null stands for what there is not, and for what the caller may not know.
+/// The profile of a user. Null stands for what there is not, and for what the caller may not know.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "UserProfile")]
@@ -76,7 +76,7 @@ struct ProfileView {
     pronouns: Option<String>,
     /// The e-mail address.
     email: Option<String>,
-    /// How the name is pronounced, in letters.
+    /// The pronunciation of the name, in letters.
     pronunciation: Option<String>,
     /// The address of the profile.
     profile_url: Option<String>,
@@ -118,19 +118,19 @@ async fn view(cx: &Context, mut profile: Profile, site: Option<&str>) -> Result<
             known.get(id).copied().unwrap_or_default()
         }
     };
-    profile.conceal(known);
+    profile.redact(known);
     let email = Some(profile.email.clone()).filter(|_| known.email);
     Ok(ProfileView::of(profile, email))
 }
 
-async fn read(cx: &Context, call: Call) -> Result<Maybe<ProfileView>> {
+async fn read(cx: &Context, call: Call) -> Result<OptionalBody<ProfileView>> {
     let user = call.variable("userId")?;
     if user == NOBODY && account(cx, user).await?.is_none() {
-        return Ok(Maybe(None));
+        return Ok(OptionalBody(None));
     }
     let profile = gate::read::<Profile>(cx, user).await?;
     let view = view(cx, profile, call.parameter("siteId")).await?;
-    Ok(Maybe(Some(view)))
+    Ok(OptionalBody(Some(view)))
 }
 
 async fn patch(cx: &Context, call: Call) -> Result<ProfileView> {

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::engine::DirectPath;
 use entity_core::{
-    Action, Answers, Arguments, Context, Data, Done, Error, Need, Outcome, Result, Verb, View,
+    Action, ActionResult, Answers, Arguments, Context, Data, Done, Error, Need, Result, Verb, View,
     encode_segment, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Group, Site, Sites, address, parts};
-use crate::people::{authorizer, membership};
+use crate::people::authorizer;
+use crate::people::membership::join;
 use crate::storage::db::site_parts::{SitePage, SiteTool, pages_of, tools_of};
 
 /// The argument that narrows functions.
@@ -27,7 +28,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
         .unlinked()
         .answers(Answers::Value(shape::of::<Vec<PageView>>)),
         Action::on_entity(get, "exists", Need::Session, |_cx, _site, _arguments| {
-            Box::pin(async { Ok(Outcome::Done) })
+            Box::pin(async { Ok(ActionResult::Done) })
         })
         .doc("Whether there is such a site, whoever asks.")
         .unlinked()
@@ -79,16 +80,16 @@ pub(super) fn all() -> Vec<Action<Sites>> {
 }
 
 async fn join(cx: &Context, site: Site, _: Arguments) -> Result<Done> {
-    membership::become_member(cx, &site.id).await?;
+    join::become_member(cx, &site.id).await?;
     Ok(Done)
 }
 
-async fn archive(_cx: &Context, site: Site, _: Arguments) -> Result<Outcome<Sites>> {
+async fn archive(_cx: &Context, site: Site, _: Arguments) -> Result<ActionResult<Sites>> {
     match site.id.starts_with('!') {
         true => Err(Error::conflict(
             "the service itself needs this site: it has no archive",
         )),
-        false => Ok(Outcome::Archive(site.id)),
+        false => Ok(ActionResult::Archive(site.id)),
     }
 }
 
@@ -141,9 +142,9 @@ struct ToolView {
     site_id: String,
 }
 
-async fn pages(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
-    let standing = authorizer::of(cx)?.standing(cx, cx.user_id()?).await?;
-    if standing.role_in(&site.id).is_none() && !standing.is_superuser {
+async fn pages(cx: &Context, site: Site) -> Result<ActionResult<Sites>> {
+    let subject = authorizer::of(cx)?.subject(cx, cx.user_id()?).await?;
+    if subject.role_in(&site.id).is_none() && !subject.is_superuser {
         return Err(Error::forbidden());
     }
     let pages = pages_of(cx, &[&site.id]).await?;
@@ -152,7 +153,7 @@ async fn pages(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
         let tools = tools.remove(&it.id).unwrap_or_default();
         PageView::of(it, tools, cx.base_url())
     });
-    Ok(Outcome::value(views.collect::<Vec<_>>()))
+    Ok(ActionResult::value(views.collect::<Vec<_>>()))
 }
 
 /// The tools of the site `id`, by page.
@@ -166,8 +167,8 @@ async fn tools(cx: &Context, id: &str) -> Result<HashMap<String, Vec<ToolView>>>
     Ok(tools)
 }
 
-fn memberships(site: &Site) -> Outcome<Sites> {
-    Outcome::Forward(DirectPath::new("membership", ["site", site.id.as_str()]))
+fn memberships(site: &Site) -> ActionResult<Sites> {
+    ActionResult::Forward(DirectPath::new("membership", ["site", site.id.as_str()]))
 }
 
 /// A group, as briefly as clients read it.
@@ -178,9 +179,9 @@ struct GroupName {
     title: String,
 }
 
-async fn groups(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
+async fn groups(cx: &Context, site: Site) -> Result<ActionResult<Sites>> {
     let groups = parts::groups(cx, &site.id).await?.into_iter();
-    Ok(Outcome::value(
+    Ok(ActionResult::value(
         groups.map(GroupName::of).collect::<Vec<_>>(),
     ))
 }
@@ -204,13 +205,13 @@ struct Wrapper<T> {
     entity_url: String,
 }
 
-async fn perms(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn perms(cx: &Context, site: Site, arguments: Arguments) -> Result<ActionResult<Sites>> {
     let prefix = prefix(&arguments);
     let mut roles = authorizer::of(cx)?.roles_of_realm(cx, &site.id).await?;
     for functions in roles.values_mut() {
         functions.retain(|it| it.starts_with(prefix));
     }
-    Ok(Outcome::value(Wrapper::of(site, cx, "perms", roles)))
+    Ok(ActionResult::value(Wrapper::of(site, cx, "perms", roles)))
 }
 
 async fn user_perms(

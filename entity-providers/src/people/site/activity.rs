@@ -20,7 +20,7 @@ use crate::people::site;
 
 pub use self::figures::{count, sweep};
 
-/// Whoever holds it in a site sees how much happens there.
+/// The function to see the activity of a site.
 const VIEWS: &str = "sitestats.view";
 /// The number of days that are shown, unless the query says otherwise, and the maximum number.
 const DAYS: u64 = 30;

@@ -168,7 +168,7 @@ pub async fn people(connection: &impl ConnectionTrait, ids: &[String]) -> Result
     Ok(told.collect())
 }
 
-/// How far an import has come.
+/// The progress of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The digest of the archive.

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use entity_core::{
-    Action, Answers, Arguments, Context, Done, Error, Need, Outcome, Result, Verb, View, db,
+    Action, ActionResult, Answers, Arguments, Context, Done, Error, Need, Result, Verb, View, db,
     encode_segment, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Owner, Site, Sites};
+use crate::base::parameters;
 use crate::people::group::{self, MANAGES_GROUPS};
+use crate::people::membership::of_group;
 use crate::storage::db::site_parts::SiteGroup;
-use crate::{base::parameters, people::membership};
 
-/// Most characters of a title, and of a description.
+/// The maximum number of characters of a title, and of a description.
 const MOST_TITLE: usize = 99;
 const MOST_DESCRIPTION: usize = 2_000;
 
@@ -91,12 +92,12 @@ struct GroupView {
     url: String,
 }
 
-async fn read(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn read(cx: &Context, site: Site, arguments: Arguments) -> Result<ActionResult<Sites>> {
     let group = find(cx, &site, &arguments).await?;
-    Ok(Outcome::value(GroupView::of(group, cx, site)))
+    Ok(ActionResult::value(GroupView::of(group, cx, site)))
 }
 
-async fn create(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn create(cx: &Context, site: Site, arguments: Arguments) -> Result<ActionResult<Sites>> {
     let group = SiteGroup {
         id: cx.new_id(),
         site_id: site.id.clone(),
@@ -106,12 +107,12 @@ async fn create(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcom
     };
     db::insert(cx, &group).await?;
     let names = parameters::texts(&arguments, "userIds")?;
-    membership::put_into_group(cx, &group, &names.unwrap_or_default()).await?;
-    group::tell(cx, &group);
-    Ok(Outcome::value(GroupView::of(group, cx, site)))
+    of_group::put_into(cx, &group, &names.unwrap_or_default()).await?;
+    group::emit_event(cx, &group);
+    Ok(ActionResult::value(GroupView::of(group, cx, site)))
 }
 
-async fn update(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn update(cx: &Context, site: Site, arguments: Arguments) -> Result<ActionResult<Sites>> {
     let current = find(cx, &site, &arguments).await?;
     let changed = SiteGroup {
         title: title(&arguments)?,
@@ -120,13 +121,13 @@ async fn update(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcom
         ..current.clone()
     };
     let group = db::store(cx, current, changed).await?;
-    group::tell(cx, &group);
-    Ok(Outcome::value(GroupView::of(group, cx, site)))
+    group::emit_event(cx, &group);
+    Ok(ActionResult::value(GroupView::of(group, cx, site)))
 }
 
 async fn delete(cx: &Context, site: Site, arguments: Arguments) -> Result<Done> {
     let group = find(cx, &site, &arguments).await?;
-    group::tell(cx, &group);
+    group::emit_event(cx, &group);
     db::delete(cx, group).await?;
     Ok(Done)
 }

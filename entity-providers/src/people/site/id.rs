@@ -12,6 +12,8 @@ use unicode_security::{GeneralSecurityProfile, skeleton};
 
 use crate::storage::db::site_likeness::{ActiveModel, Entity as Likenesses};
 
+/// The site whose members with `site.upd` are super users.
+pub const ADMIN_SITE: &str = "!admin";
 /// The maximum length of an id, in bytes.
 const MOST: usize = 99;
 

@@ -1,7 +1,8 @@
 //! A site in few words, and the sites in which the caller holds a function.
 
 use entity_core::{
-    Action, Answers, Arguments, Context, Need, Outcome, Result, Scope, Search, Verb, View, shape,
+    Action, ActionResult, Answers, Arguments, Context, Need, Result, Scope, Search, Verb, View,
+    shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use crate::base::parameters;
 pub(super) fn actions() -> Vec<Action<Sites>> {
     vec![
         Action::on_entity(Verb::Get, "info", Need::Session, |_cx, site, _arguments| {
-            Box::pin(async move { Ok(Outcome::value(InfoView::of(site))) })
+            Box::pin(async move { Ok(ActionResult::value(InfoView::of(site))) })
         })
         .doc("The site in few words.")
         .unlinked()

@@ -11,7 +11,7 @@ pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Site>> {
     Ok(page)
 }
 
-/// How many there are, where all that are found may be read too.
+/// Returns the number of sites found, where all of them may be read too.
 pub(super) async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
     match select(search) {
         "access" | "any" | "joinable" => {
@@ -66,8 +66,8 @@ pub(super) async fn visited(cx: &Context) -> Result<Vec<String>> {
     match cx.authorizer().scope(cx, "site.visit").await? {
         Scope::Sites(ids) => Ok(ids),
         Scope::Everything => {
-            let standing = authorizer::of(cx)?.standing(cx, cx.user_id()?).await?;
-            let active = standing.members.iter().filter(|(_, it)| it.is_active);
+            let subject = authorizer::of(cx)?.subject(cx, cx.user_id()?).await?;
+            let active = subject.members.iter().filter(|(_, it)| it.is_active);
             Ok(active.map(|(id, _)| id.clone()).collect())
         }
     }

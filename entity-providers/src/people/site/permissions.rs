@@ -1,4 +1,4 @@
-//! `/api/sites/{siteId}/permissions`: what the caller may do in a site.
+//! `/api/sites/{siteId}/permissions`: the permissions of the caller in a site.
 
 use std::collections::BTreeSet;
 
@@ -37,11 +37,11 @@ async fn of_caller(cx: &Context, call: Call) -> Result<Rights> {
     gate::demand_in_site(cx, Need::Site("site.visit"), Some(site)).await?;
     let authorizer = authorizer::of(cx)?;
     let user = cx.user_id()?;
-    let standing = authorizer.standing(cx, user).await?;
+    let subject = authorizer.subject(cx, user).await?;
     Ok(Rights {
         site_id: site.to_owned(),
         user_id: user.to_owned(),
-        role: standing.role_in(site).map(ToOwned::to_owned),
+        role: subject.role_in(site).map(ToOwned::to_owned),
         permissions: authorizer.functions_of_caller(cx, site).await?,
     })
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use entity_core::words::nearest;
+use entity_core::primitives::nearest;
 use entity_core::{
     Action, Arguments, Context, Data, Done, Error, Need, Registry, Result, Verb, flag,
 };
@@ -15,14 +15,15 @@ use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFi
 use serde_json::Value;
 
 use super::{Site, Sites};
-use crate::people::authorizer::{self, ADMIN_SITE, SiteFacts, keep_maintained, realm_of};
+use crate::people::authorizer::{self, SiteFacts, keep_maintained, realm_of};
+use crate::people::site::id::ADMIN_SITE;
 use crate::storage::db::{membership, realm_grant};
 
-/// Whoever holds it changes what roles hold.
+/// The function to change the functions of roles.
 const CHANGES_REALM: &str = "realm.upd";
-/// Most changes in one request.
+/// The maximum number of changes in one request.
 const MOST_CHANGES: usize = 2_000;
-/// Most characters of a role's name.
+/// The maximum number of characters of a role's name.
 const MOST_NAME: usize = 99;
 
 pub(super) fn actions() -> Vec<Action<Sites>> {
@@ -76,7 +77,7 @@ async fn set(cx: &Context, site: Site, arguments: Arguments) -> Result<Data<&'st
     };
     keep_maintained(cx, &site.id, writing).await?;
     if !changes.is_empty() {
-        tell(cx, &site);
+        emit_event(cx, &site);
     }
     Ok(Data("SUCCESS"))
 }
@@ -194,7 +195,7 @@ async fn add(cx: &Context, site: Site, arguments: Arguments) -> Result<Done> {
     let roles = authorizer::of(cx)?.roles_of_realm(cx, &site.id).await?;
     let functions = roles.get(role).into_iter().flatten();
     demand_held(cx, &site, functions.map(String::as_str)).await?;
-    tell(cx, &site);
+    emit_event(cx, &site);
     Ok(Done)
 }
 
@@ -222,7 +223,7 @@ async fn remove(cx: &Context, site: Site, arguments: Arguments) -> Result<Done> 
         .exec(cx.db()?)
         .await?;
     write(cx, &site, role, "", false).await?;
-    tell(cx, &site);
+    emit_event(cx, &site);
     Ok(Done)
 }
 
@@ -292,6 +293,6 @@ async fn write(
     Ok(())
 }
 
-fn tell(cx: &Context, site: &Site) {
+fn emit_event(cx: &Context, site: &Site) {
     cx.emit(CHANGES_REALM, site.reference.as_str(), Some(&site.id));
 }

@@ -53,7 +53,7 @@ pub(super) async fn create(cx: &Context, draft: Fields) -> Result<Site> {
     id::claim_ids(cx, std::slice::from_ref(&id)).await?;
     let kind = made.r#type.as_deref();
     enrol(cx, &id, owner, maintain_role(kind)).await?;
-    furnish(cx, &id, kind == Some("course")).await?;
+    create_default_pages(cx, &id, kind == Some("course")).await?;
     check_joiner_role(cx, &id, joiner).await?;
     find(cx, &id).await?.ok_or_else(Error::not_found)
 }
@@ -170,7 +170,7 @@ async fn enrol(cx: &Context, site: &str, user: &str, role: &str) -> Result<()> {
 }
 
 /// Gives a new site its first pages.
-async fn furnish(cx: &Context, site: &str, is_course: bool) -> Result<()> {
+async fn create_default_pages(cx: &Context, site: &str, is_course: bool) -> Result<()> {
     let mut pages = Vec::new();
     let mut tools = Vec::new();
     let wanted = PAGES.iter().filter(|it| is_course || !it.2);

@@ -1,4 +1,4 @@
-//! Accounts by what people know of them. Words are compared without regard to case.
+//! Accounts by name, id or address. Words are compared without regard to case.
 
 use std::collections::HashMap;
 

@@ -10,7 +10,7 @@ use sea_orm::ConnectionTrait;
 
 use super::find;
 use crate::base::university;
-use crate::people::authorizer::ADMIN_SITE;
+use crate::people::site::id::ADMIN_SITE;
 
 /// The passwords.
 pub const KNOWN_PASSWORDS: [&str; 12] = [
@@ -28,7 +28,7 @@ pub const KNOWN_PASSWORDS: [&str; 12] = [
     "letmein1",
 ];
 
-/// Most accounts that are named.
+/// The maximum number of accounts that are named.
 const MOST_NAMED: i64 = 3;
 
 /// Returns whether everybody knows `password`, or guesses it from one of the `names` of its account.
@@ -84,7 +84,7 @@ pub(super) async fn follow(cx: &Context, old: &str, hash: &str) -> Result<()> {
 pub struct KnownAccounts {
     /// Some of their external ids.
     pub eids: Vec<String>,
-    /// How many there are.
+    /// The number of such accounts.
     pub count: u64,
 }
 

@@ -9,7 +9,8 @@ use sea_orm::EntityTrait as _;
 use serde_json::Map;
 
 use super::{PasswordHash, User, find};
-use crate::people::authorizer::{ADMIN_SITE, keep_maintained};
+use crate::people::authorizer::keep_maintained;
+use crate::people::site::id::ADMIN_SITE;
 use crate::storage::db::membership;
 
 /// The role in the administration site that makes a super user.

@@ -1,4 +1,4 @@
-//! New passwords, and what is stored of them. Hashing one takes long, so it is done before the unit of work opens.
+//! New passwords, and their hashes. Hashing one takes long, so it is done before the unit of work opens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct PasswordHash {
     pub(super) hash: Secret,
     /// The password of which it was made.
     password: Secret,
-    /// What was stored of the present password, which its owner knew.
+    /// The stored secret of the present password, which its owner knew.
     verified: Option<Secret>,
 }
 

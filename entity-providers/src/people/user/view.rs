@@ -1,4 +1,5 @@
-//! `/api/users/me` and `/api/users/{userId}`: the account of the caller, and what the caller may know of a user.
+//! `/api/users/me` and `/api/users/{userId}`: the account of the caller, and the part of another one that the caller
+//! may know.
 
 use entity_core::endpoint::{Call, Endpoint};
 use entity_core::{Context, ErrorKind, Result, View, gate};

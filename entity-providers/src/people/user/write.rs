@@ -51,7 +51,7 @@ impl User {
                 false => "all sessions",
             };
             let feeds = if ends_feeds { ", private feeds" } else { "" };
-            cx.remark("x-ended", format!("{whose}{feeds}"));
+            cx.add_header("x-ended", format!("{whose}{feeds}"));
         }
     }
 

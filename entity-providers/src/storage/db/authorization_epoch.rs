@@ -1,4 +1,4 @@
-//! `authorization_epoch`: one row, whose number goes up when what decisions are made of changes.
+//! `authorization_epoch`: one row, whose number goes up when the data of decisions change.
 
 use entity_core::db::Row;
 use sea_orm::entity::prelude::{

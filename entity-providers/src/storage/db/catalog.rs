@@ -28,7 +28,7 @@ pub(super) struct PresentColumn {
     pub(super) has_default: bool,
 }
 
-/// What stands for a table that is not there.
+/// The stand-in for a table that is not there.
 static NO_TABLE: PresentTable = PresentTable {
     columns: BTreeMap::new(),
     indexes: BTreeSet::new(),
@@ -53,7 +53,7 @@ impl Catalog {
         self.add(connection, Some(table)).await
     }
 
-    /// What `table` has.
+    /// Returns the present state of `table`.
     pub(super) fn table(&self, table: &str) -> &PresentTable {
         self.0.get(table).unwrap_or(&NO_TABLE)
     }

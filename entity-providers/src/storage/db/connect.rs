@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use entity_core::db::{Db, Faults, File, Groups, Lanes, is_at_rest};
+use entity_core::db::{Db, Faults, File, GroupCommit, QueryPools, is_at_rest};
 use entity_core::{Error, Result};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -112,10 +112,10 @@ fn looking(reader: DatabaseConnection, faults: Faults) -> Db {
         writer: reader.clone(),
         reader,
         file: None,
-        lanes: Lanes::default(),
+        query_pools: QueryPools::default(),
         faults,
         stops: None,
-        groups: Groups::default(),
+        groups: GroupCommit::default(),
     }
 }
 
@@ -201,10 +201,10 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         reader: SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
         writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
         file: Some(File::new(path)),
-        lanes: pools.sqlite_lanes(&options, &faults),
+        query_pools: pools.sqlite_query_pools(&options, &faults),
         faults,
         stops: Some(stops),
-        groups: Groups::default(),
+        groups: GroupCommit::default(),
     };
     for (connection, name) in [(&db.writer, "writer"), (&db.reader, "reader")] {
         require_pragma(connection, name, "journal_mode", "wal").await?;
@@ -261,16 +261,16 @@ async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
         }
     }
     let reader = postgres_reader(options.clone(), pools, &faults).await?;
-    let lanes = pools.postgres_lanes(&reading(options), &faults);
-    let control = lanes.probe.clone().unwrap_or_else(|| reader.clone());
+    let query_pools = pools.postgres_query_pools(&reading(options), &faults);
+    let control = query_pools.probe.clone().unwrap_or_else(|| reader.clone());
     Ok(Db {
         reader,
         writer,
         file: None,
-        lanes,
+        query_pools,
         faults,
         stops: Some(Arc::new(ServerStops::new(APPLICATION, control))),
-        groups: Groups::default(),
+        groups: GroupCommit::default(),
     })
 }
 

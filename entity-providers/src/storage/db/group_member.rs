@@ -1,4 +1,4 @@
-//! `group_member`: who is in which group.
+//! `group_member`: the members of groups.
 
 use entity_core::db::Row;
 use sea_orm::entity::prelude::{

@@ -22,7 +22,7 @@ pub async fn shrink_journal(db: &Db, most: u64) -> Result<bool> {
     if size <= most {
         return Ok(false);
     }
-    // What can be written back beside others is, before anybody has to wait.
+    // Pages that can be written back beside others are, before anybody has to wait.
     for step in ["PASSIVE", "TRUNCATE"] {
         let sql = format!("PRAGMA wal_checkpoint({step})");
         db.writer.execute_unprepared(&sql).await?;

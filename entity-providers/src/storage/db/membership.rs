@@ -1,4 +1,4 @@
-//! `membership`: who belongs to which site, and as what.
+//! `membership`: the members of sites, with their roles.
 
 use entity_core::DateTimeUtc;
 use entity_core::db::{self, ColumnType, Row};
@@ -8,7 +8,7 @@ use sea_orm::entity::prelude::{
 };
 use sea_orm::{DbErr, Value};
 
-/// How somebody came to be a member.
+/// The origin of a membership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text")]
 pub enum Origin {
@@ -73,7 +73,7 @@ pub struct Model {
     pub created: i64,
     /// True if the user does not want to be seen in the site.
     pub is_hidden: bool,
-    /// How it came about.
+    /// The origin of the membership.
     pub origin: Origin,
 }
 

@@ -11,7 +11,7 @@ use sea_orm::{
 };
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
-use super::backlog;
+use super::backfill;
 use super::watch::Watch;
 use super::{tables, usage};
 
@@ -19,7 +19,7 @@ use super::{tables, usage};
 /// other program uses.
 const LOCK: i64 = 0x4C65_6374_6572_6E01;
 
-/// How often a process that brings a database up to date waits for the writer's lock: about a second each time.
+/// The number of times a migrating process waits for the writer's lock: about a second each time.
 const PATIENCE: usize = 10;
 
 /// The time for which a change of a table waits for those who use the table. Everybody who comes later waits behind it.
@@ -44,7 +44,7 @@ impl MigratorTraitSelf for Steps {
 /// A newer version of the service has been at the database; a migration fails.
 pub async fn migrate(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) -> Result<()> {
     while run_steps(db, migrations).await? {}
-    backlog::work_off(db).await
+    backfill::work_off(db).await
 }
 
 /// Runs as many steps as go into one transaction. Whether there may be more.
@@ -92,7 +92,7 @@ pub async fn lacks(
         .collect();
     lacks.extend(tables::lacks(&transaction, registry).await?);
     lacks.extend(usage::lacks(&transaction, registry).await?);
-    let left = backlog::left(&transaction).await?;
+    let left = backfill::left(&transaction).await?;
     lacks.extend(left.iter().map(ToString::to_string));
     Ok(lacks)
 }

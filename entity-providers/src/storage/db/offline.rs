@@ -21,9 +21,9 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The time to wait until a database counts as one that is in use.
 const USED: Duration = Duration::from_millis(500);
-/// How often progress is told.
+/// The interval at which progress is reported.
 const TELL: Duration = Duration::from_millis(200);
-/// Most lines that are told of a damaged file.
+/// The maximum number of lines that are printed about a damaged file.
 const LINES: usize = 5;
 
 /// Copies the database `from` as it is at this moment to `to`, an empty file, while others read and write it. `tell` is

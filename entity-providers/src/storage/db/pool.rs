@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use entity_core::db::{Faults, Lane as LaneTrait, Lanes};
+use entity_core::db::{Faults, QueryPool, QueryPools};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use sea_orm::sqlx::{Postgres, Sqlite};
 use sea_orm::{SqlxPostgresConnector, SqlxSqliteConnector};
 
 use super::connect::{pool, quiet};
-use super::lane::{Lane, Place, Shared};
+use super::query_pool::{BoundedPool, PooledConnection, Shared};
 
 /// The number of rows a scan of a SQLite file reads ahead of whoever takes them: they are in memory, whatever is taken.
 const AHEAD: usize = 8;
@@ -43,28 +43,48 @@ impl Default for Pools {
 }
 
 impl Pools {
-    /// The lanes of a SQLite file that `options` open for reading.
-    pub(super) fn sqlite_lanes(&self, options: &SqliteConnectOptions, faults: &Faults) -> Lanes {
-        let lane = |size: u32, options: SqliteConnectOptions| {
-            let place = |_| Place::sqlite(pool::<Sqlite>(1, self.wait, faults), options.clone());
-            self.lane((0..size).map(place))
+    /// The query pools of a SQLite file that `options` open for reading.
+    pub(super) fn sqlite_query_pools(
+        &self,
+        options: &SqliteConnectOptions,
+        faults: &Faults,
+    ) -> QueryPools {
+        let query_pool = |size: u32, options: SqliteConnectOptions| {
+            let connection =
+                |_| PooledConnection::sqlite(pool::<Sqlite>(1, self.wait, faults), options.clone());
+            self.query_pool((0..size).map(connection))
         };
         let probe = pool::<Sqlite>(1, self.wait, faults).min_connections(0);
-        Lanes {
-            reads: Some(lane(self.readers, options.clone())),
-            scans: Some(lane(self.scans, options.clone().row_buffer_size(AHEAD))),
+        QueryPools {
+            reads: Some(query_pool(self.readers, options.clone())),
+            scans: Some(query_pool(
+                self.scans,
+                options.clone().row_buffer_size(AHEAD),
+            )),
             probe: Some(SqlxSqliteConnector::from_sqlx_sqlite_pool(
                 probe.connect_lazy_with(options.clone()),
             )),
         }
     }
 
-    fn lane(&self, places: impl IntoIterator<Item = Place>) -> Arc<dyn LaneTrait> {
-        Arc::new(Shared(Lane::new(places, self.statement_time, self.wait)))
+    fn query_pool(
+        &self,
+        connections: impl IntoIterator<Item = PooledConnection>,
+    ) -> Arc<dyn QueryPool> {
+        Arc::new(Shared(BoundedPool::new(
+            connections,
+            self.statement_time,
+            self.wait,
+        )))
     }
 
-    /// The lanes of a PostgreSQL server that `options` open for reading. Other readers measure the time themselves.
-    pub(super) fn postgres_lanes(&self, options: &PgConnectOptions, faults: &Faults) -> Lanes {
+    /// The query pools of a PostgreSQL server that `options` open for reading. Other readers measure the time
+    /// themselves.
+    pub(super) fn postgres_query_pools(
+        &self,
+        options: &PgConnectOptions,
+        faults: &Faults,
+    ) -> QueryPools {
         let options = quiet(options.clone(), self.statement_time, self.wait);
         let probe = pool::<Postgres>(2, self.wait, faults).min_connections(0);
         let probe = SqlxPostgresConnector::from_sqlx_postgres_pool(
@@ -73,10 +93,11 @@ impl Pools {
         // On a busy machine a new connection takes as long as a statement may.
         let wait = self.wait.max(self.statement_time);
         let pool_of_one = || pool::<Postgres>(1, wait, faults);
-        let place = |_| Place::postgres(pool_of_one(), options.clone(), probe.clone());
-        Lanes {
+        let connection =
+            |_| PooledConnection::postgres(pool_of_one(), options.clone(), probe.clone());
+        QueryPools {
             reads: None,
-            scans: Some(self.lane((0..self.scans).map(place))),
+            scans: Some(self.query_pool((0..self.scans).map(connection))),
             probe: Some(probe),
         }
     }

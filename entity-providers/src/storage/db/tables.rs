@@ -9,7 +9,7 @@ use entity_core::{Error, ErrorKind, Registry, Result};
 use sea_orm::sea_query::{Alias, Table};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Statement};
 
-use super::backlog::{self, Task};
+use super::backfill::{self, Task};
 use super::catalog::{Catalog, PresentColumn};
 use super::migrate::begin_alone;
 use super::{type_migrations, usage};
@@ -49,7 +49,7 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     };
     watch.over(work).await?;
     transaction.commit().await?;
-    backlog::work_off(db).await
+    backfill::work_off(db).await
 }
 
 /// Returns what [`ensure_tables`] would add, rename or remove, by name.
@@ -113,7 +113,7 @@ fn refuse_claimed(catalog: &Catalog, route: &Route, spec: &TableSpec) -> Result<
             ));
         }
     }
-    // What another migration made lacks the key of the type.
+    // A table of another migration lacks the key of the type.
     let present = catalog.columns(spec.name);
     match present.is_empty()
         || present.contains_key(spec.key)
@@ -164,7 +164,7 @@ async fn extend(
     if !present.is_empty() && !added.is_empty() {
         let fold = |it: &&Field| Task::fold(spec.name, spec.key, it);
         let tasks: Vec<_> = added.iter().filter_map(fold).collect();
-        backlog::add(transaction, tasks).await?;
+        backfill::add(transaction, tasks).await?;
     }
     Ok(())
 }
@@ -207,10 +207,10 @@ async fn take(
         match step.change {
             Change::Nothing => {}
             Change::Renames(former, now) => {
-                backlog::rename(transaction, spec.name, &former, &now).await?;
+                backfill::rename(transaction, spec.name, &former, &now).await?;
             }
             Change::Removes(column) => {
-                backlog::drop_column(transaction, spec.name, &column).await?;
+                backfill::drop_column(transaction, spec.name, &column).await?;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Lets the database count what accounts and sites have, and counts anew what it has wrong.
+//! Lets the database count the usage of accounts and sites, and corrects wrong counts.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub(super) async fn lacks(
     Ok(names.collect())
 }
 
-/// How many accounts and sites have something else than is counted for them. Everything is counted anew, as it is at
+/// Returns the number of accounts and sites whose counts are wrong. Everything is counted anew, as it is at
 /// one instant, and nobody waits for it.
 pub async fn miscounted(db: &Db) -> Result<i64> {
     let transaction = db.reader.begin().await?;
@@ -125,7 +125,7 @@ async fn missing(connection: &impl ConnectionTrait, registry: &Registry) -> Resu
     Ok(missing)
 }
 
-/// How each table is counted, by the names of those that are.
+/// The definition by which each counted table is counted, by its name.
 async fn definitions(connection: &impl ConnectionTrait) -> Result<BTreeMap<String, String>> {
     if !has_table(connection, SOURCES).await? {
         return Ok(BTreeMap::new());

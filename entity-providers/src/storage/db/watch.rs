@@ -1,4 +1,4 @@
-//! Tells who a migration waits for.
+//! Reports the connections that a migration waits for.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use entity_core::{Error, ErrorKind, Result};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, Statement};
 use tokio::time::sleep;
 
-/// How often it is looked.
+/// The interval between two looks.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The processes of the database server that block the process with the given number, as one text.
@@ -27,7 +27,7 @@ struct Watched {
     /// Asks the server, because the one that waits can't.
     connection: DatabaseConnection,
     process: i32,
-    /// Who blocked it when it was last looked.
+    /// The blockers at the last look.
     blockers: Mutex<Option<String>>,
 }
 

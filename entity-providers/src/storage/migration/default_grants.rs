@@ -33,7 +33,7 @@ pub(crate) const TEMPLATES: &[(&str, &[(&str, char)])] = &[
     ),
 ];
 
-/// What those may do who only look, and what an account may do in no site: only teaching staff makes courses and enrols
+/// The grants of those who only look, and of an account in no site: only teaching staff makes courses and enrols
 /// people outright.
 const OTHERS: &[(&str, &str, &[&str])] = &[
     (

@@ -1,4 +1,4 @@
-//! `/direct/chat-message`: what is said in the rooms of a site.
+//! `/direct/chat-message`: the messages in the chat rooms of a site.
 
 use entity_core::db::{self, Migration};
 use entity_core::wire::Millis;
@@ -16,8 +16,8 @@ const NEW: &str = "chat.new";
 const DELETE_ANY: &str = "chat.delete.any";
 const DELETE_OWN: &str = "chat.delete.own";
 
-/// What was said stays as it is, or goes. Who may say something is decided by [`ChatMessage::decide`]: a new message names
-/// its room, and the site follows from that.
+/// A message is never changed, only deleted. The permission to write one is decided by [`ChatMessage::decide`]: it
+/// names its room, and the site follows from that.
 const ACCESS: Access = Access {
     read: Need::Site(READ),
     create: Need::Session,

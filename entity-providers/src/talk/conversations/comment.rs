@@ -1,6 +1,6 @@
 //! `/direct/conversations-comment`: short remarks on a post.
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Create, Delete, Entity, Error, Fields, Need, Provider as _, Reference, Result,
@@ -29,33 +29,33 @@ const ACCESS: Access = Access {
 };
 
 /// The same rule as that of posts, asked of the post that the comment is on.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Parent(&super::SIGHT),
-    Sight::Any(&[
-        Sight::Sql(
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Parent(&super::SIGHT),
+    RowPolicy::Any(&[
+        RowPolicy::Sql(
             "EXISTS (SELECT 1 FROM conversation_post p WHERE p.id = this.post_id AND p.creator = {caller})",
         ),
-        Sight::All(&[
-            Sight::Sql(
+        RowPolicy::All(&[
+            RowPolicy::Sql(
                 "EXISTS (SELECT 1 FROM conversation_post p WHERE p.id = this.post_id AND NOT p.is_draft)",
             ),
-            Sight::Any(&[
-                Sight::Sql(
+            RowPolicy::Any(&[
+                RowPolicy::Sql(
                     "EXISTS (SELECT 1 FROM conversation_post p WHERE p.id = this.post_id AND NOT p.is_hidden)",
                 ),
-                Sight::Holds(MODERATE),
+                RowPolicy::Holds(MODERATE),
             ]),
-            Sight::Any(&[
-                Sight::Sql(
+            RowPolicy::Any(&[
+                RowPolicy::Sql(
                     "EXISTS (SELECT 1 FROM conversation_post p WHERE p.id = this.post_id \
                      AND (NOT p.is_private OR p.answers_to = {caller}))",
                 ),
-                Sight::Holds(INSTRUCTOR),
+                RowPolicy::Holds(INSTRUCTOR),
             ]),
-            Sight::Any(&[
-                Sight::Sql(MAY_VIEW),
-                Sight::Holds(INSTRUCTOR),
-                Sight::Holds(MODERATE),
+            RowPolicy::Any(&[
+                RowPolicy::Sql(MAY_VIEW),
+                RowPolicy::Holds(INSTRUCTOR),
+                RowPolicy::Holds(MODERATE),
             ]),
         ]),
     ]),

@@ -1,6 +1,6 @@
-//! `/direct/conversations-mark`: what a reader has marked, viewed, voted for and reacted to.
+//! `/direct/conversations-mark`: the marks, views, votes and reactions of a reader.
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Entity, Need, Result, standard};
 use serde::Serialize;
@@ -12,9 +12,9 @@ use super::{Topic, TopicPost};
 const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Superuser);
 
 /// A mark is for whoever has made it, as long as they see the topic.
-const SIGHT: Sight = Sight::All(&[Sight::Parent(&super::SIGHT), Sight::Own]);
+const SIGHT: RowPolicy = RowPolicy::All(&[RowPolicy::Parent(&super::SIGHT), RowPolicy::Own]);
 
-/// What a reader has marked of a topic or of a post.
+/// The marks of a reader on a topic or on a post.
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]

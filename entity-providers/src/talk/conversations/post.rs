@@ -1,10 +1,10 @@
-//! `/direct/conversations-post`: what people write in a topic, and in answer to each other.
+//! `/direct/conversations-post`: the posts in a topic, and the replies to them.
 
-use entity_core::db::{self, Migration, Sight};
+use entity_core::db::{self, Migration, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Create, Delete, Entity, Error, Fields,
-    Need, Outcome, Provider as _, Reference, Result, Update, Verb, gate, standard,
+    Access, Action, ActionResult, Actions, Answers, Arguments, Context, Create, Delete, Entity,
+    Error, Fields, Need, Provider as _, Reference, Result, Update, Verb, gate, standard,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
@@ -44,29 +44,32 @@ pub(super) const MAY_VIEW: &str = "EXISTS (SELECT 1 FROM conversation_topic t WH
     WHERE o.topic_id = t.id AND o.creator = {caller} AND NOT o.is_draft)))";
 
 /// A post is for those who see its topic, as far as [`IN_TOPIC`] says.
-const SIGHT: Sight = Sight::All(&[Sight::Parent(&super::SIGHT), IN_TOPIC]);
+const SIGHT: RowPolicy = RowPolicy::All(&[RowPolicy::Parent(&super::SIGHT), IN_TOPIC]);
 
 /// To those who see the topic: a draft is for its creator, what is hidden is for moderators, and a private post is for
 /// whoever it answers and for instructors.
-pub(super) const IN_TOPIC: Sight = Sight::Any(&[
-    Sight::Own,
-    Sight::All(&[
-        Sight::Not(&Sight::Is("draft")),
-        Sight::Any(&[Sight::Not(&Sight::Is("hidden")), Sight::Holds(MODERATE)]),
-        Sight::Any(&[
-            Sight::Not(&Sight::Is("privatePost")),
-            Sight::Sql("this.answers_to = {caller}"),
-            Sight::Holds(INSTRUCTOR),
+pub(super) const IN_TOPIC: RowPolicy = RowPolicy::Any(&[
+    RowPolicy::Own,
+    RowPolicy::All(&[
+        RowPolicy::Not(&RowPolicy::Is("draft")),
+        RowPolicy::Any(&[
+            RowPolicy::Not(&RowPolicy::Is("hidden")),
+            RowPolicy::Holds(MODERATE),
         ]),
-        Sight::Any(&[
-            Sight::Sql(MAY_VIEW),
-            Sight::Holds(INSTRUCTOR),
-            Sight::Holds(MODERATE),
+        RowPolicy::Any(&[
+            RowPolicy::Not(&RowPolicy::Is("privatePost")),
+            RowPolicy::Sql("this.answers_to = {caller}"),
+            RowPolicy::Holds(INSTRUCTOR),
+        ]),
+        RowPolicy::Any(&[
+            RowPolicy::Sql(MAY_VIEW),
+            RowPolicy::Holds(INSTRUCTOR),
+            RowPolicy::Holds(MODERATE),
         ]),
     ]),
 ]);
 
-/// What somebody has written in a topic.
+/// A post in a topic.
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
@@ -180,8 +183,8 @@ pub struct TopicPost {
     #[serde(skip)]
     #[entity(hidden)]
     pub answers_to: String,
-    /// What tells the anonymous writers of a topic apart: the creator of the topic is `ASKER`, the others are counted in
-    /// the order of their first posts; 0 for who writes with a name, or not for everybody.
+    /// The number of an anonymous writer within a topic: the creator of the topic is `ASKER`, the others are counted in
+    /// the order of their first posts; 0 for a post with a name, or one that is not for everybody.
     #[serde(skip)]
     #[entity(hidden)]
     pub writer: i64,
@@ -189,7 +192,7 @@ pub struct TopicPost {
 
 entity_core::register!(TopicPost, migrations(INDEXES));
 
-/// What belongs to a post is found by it, however much others have written.
+/// The indexes by which comments and marks of a post are found, however much others have written.
 const INDEXES: Migration = Migration::of_tables(
     "conversation_post_indexes",
     &[
@@ -328,9 +331,9 @@ impl TopicPost {
         cx: &Context,
         verifier: String,
         kind: &'static str,
-    ) -> Result<Outcome<Self>> {
+    ) -> Result<ActionResult<Self>> {
         if self.verifier == verifier {
-            return Ok(Outcome::Entity(self));
+            return Ok(ActionResult::Entity(self));
         }
         self.demand_open(cx).await?;
         let marked = Self {
@@ -341,7 +344,7 @@ impl TopicPost {
         cx.emit_about::<Self>(kind, &marked);
         gate::read::<Self>(cx, &marked.id)
             .await
-            .map(Outcome::Entity)
+            .map(ActionResult::Entity)
     }
 
     /// Tells whoever is answered of the post, if it is published now.
@@ -389,7 +392,7 @@ impl Actions for TopicPost {
     }
 }
 
-async fn verify(cx: &Context, post: TopicPost, _: Arguments) -> Result<Outcome<TopicPost>> {
+async fn verify(cx: &Context, post: TopicPost, _: Arguments) -> Result<ActionResult<TopicPost>> {
     if !post.may_be_answer() {
         let message = "only what everybody sees below a question is marked as the answer";
         return Err(Error::conflict(message));
@@ -398,7 +401,7 @@ async fn verify(cx: &Context, post: TopicPost, _: Arguments) -> Result<Outcome<T
     post.mark(cx, caller, "conversations.post.verified").await
 }
 
-async fn unverify(cx: &Context, post: TopicPost, _: Arguments) -> Result<Outcome<TopicPost>> {
+async fn unverify(cx: &Context, post: TopicPost, _: Arguments) -> Result<ActionResult<TopicPost>> {
     post.mark(cx, String::new(), "conversations.post.unverified")
         .await
 }

@@ -1,8 +1,8 @@
-//! Reactions to topics and posts, and votes for them: how they are counted, and who may give them.
+//! Reactions to topics and posts, and votes for them: their counts, and the permissions.
 
 use std::collections::BTreeMap;
 
-use entity_core::db::{Kept, Row};
+use entity_core::db::{ColumnValue, Row};
 use entity_core::wire::Millis;
 use entity_core::{Context, Error, ErrorKind, Result, gate};
 use serde::Serialize;
@@ -53,7 +53,7 @@ fn numbers(row: &mut Row<'_>) -> Result<Vec<(&'static str, i64)>> {
     Ok(KINDS.into_iter().zip(numbers).collect())
 }
 
-impl Kept for ReactionTotals {
+impl ColumnValue for ReactionTotals {
     type Sent = IgnoredAny;
 
     fn receive(_cx: &Context, _sent: IgnoredAny) -> Result<Self, String> {
@@ -70,7 +70,7 @@ impl Kept for ReactionTotals {
     }
 }
 
-impl Kept for OwnReactions {
+impl ColumnValue for OwnReactions {
     type Sent = IgnoredAny;
 
     fn receive(_cx: &Context, _sent: IgnoredAny) -> Result<Self, String> {

@@ -1,7 +1,7 @@
 //! `/direct/conversations-settings`: what the conversations of a site offer, and `/direct/conversations-agreement`: who has
 //! agreed to the guidelines.
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Entity, Error, ErrorKind, Input, Need, Preconditions, Provider as _, Result,
@@ -14,7 +14,7 @@ use super::is_moderator;
 /// Members read them, and those who change the site write them.
 const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site("site.upd"));
 
-/// What the conversations of a site offer. A site has them from the first change on; before, it has the defaults.
+/// The settings of the conversations of a site. They are stored from the first change on; before, the defaults hold.
 #[standard(version)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
@@ -132,7 +132,7 @@ pub(super) fn switched_off(what: &str) -> Error {
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "conversations-agreement", table = "conversation_agreement", sight = Sight::Own)]
+#[entity(prefix = "conversations-agreement", table = "conversation_agreement", sight = RowPolicy::Own)]
 #[entity(access = Access::new(Need::Site("site.visit"), Need::Superuser))]
 #[entity(verbs(read, list), plural = "Agreements", singular = "Agreement")]
 pub struct ConversationAgreement {

@@ -1,6 +1,6 @@
 //! The tags of a topic, as its column holds them.
 
-use entity_core::db::{self, Kept, Row};
+use entity_core::db::{self, ColumnValue, Row};
 use entity_core::{Context, Error, Result, gate};
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ const LONGEST: usize = 10;
 #[serde(transparent)]
 pub struct TagIds(pub Vec<String>);
 
-impl Kept for TagIds {
+impl ColumnValue for TagIds {
     type Sent = Vec<String>;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {

@@ -12,7 +12,7 @@ mod topics;
 mod writing;
 
 use entity_core::db;
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::wire::Millis;
 use entity_core::{Context, ErrorKind, Need, Result, Search, encode_segment, gate};
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ const OF_SITE: Endpoint = Endpoint::get(
 .tag("conversations")
 .variable("siteId", "The site.")
 .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
-.answers::<Part<Bundle>>(&of_site);
+.answers::<Paged<Bundle>>(&of_site);
 entity_core::register_endpoint!(
     OF_SITE,
     also("/api/sites/{siteId}/topics", "listTopicsOfSite")
@@ -139,7 +139,7 @@ impl Reader {
     }
 
     /// Returns whether the caller may change what `creator` wrote, if they hold `any`, or `own` for what is their own.
-    /// What is locked is for moderators.
+    /// Locked posts are for moderators.
     fn may(&self, any: &str, own: &str, creator: &str, is_locked: bool) -> bool {
         let is_held = self.has(any) || (self.id == creator && self.has(own));
         is_held && (!is_locked || self.has(MODERATE))
@@ -176,7 +176,7 @@ struct Bundle {
     max_thread_depth: i64,
     disable_discussions: bool,
     search_enabled: bool,
-    /// What a new topic is before anything is written.
+    /// The new topic before anything is written.
     blank_topic: TopicView,
     links: Vec<Link>,
 }
@@ -196,7 +196,7 @@ struct GroupView {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ConversationsLink")]
 struct Link {
-    /// What can be done.
+    /// The relation.
     rel: &'static str,
     /// The path.
     href: String,
@@ -207,7 +207,7 @@ struct Link {
 #[schemars(rename = "ConversationsNothing")]
 struct Nothing {}
 
-async fn of_site(cx: &Context, call: Call) -> Result<Part<Bundle>> {
+async fn of_site(cx: &Context, call: Call) -> Result<Paged<Bundle>> {
     let (site, window) = (call.variable("siteId")?, call.window()?);
     gate::demand_in_site(cx, Need::Site("site.visit"), Some(site)).await?;
     let mut search = Search::part(window);
@@ -217,7 +217,7 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<Bundle>> {
     let groups = groups(cx, site, &reader).await?;
     let show_guidelines = reader.settings.shows_guidelines(cx).await?;
     let page = page.map(|it| TopicView::of(it, cx, &reader));
-    Part::of(cx, page, window, |topics| Bundle {
+    Paged::of(cx, page, window, |topics| Bundle {
         user_id: reader.id.clone(),
         site_id: site.to_owned(),
         groups,

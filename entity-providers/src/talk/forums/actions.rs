@@ -3,8 +3,8 @@
 use entity_core::db::{self, Record};
 use entity_core::engine::DirectPath;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Data, Error, ErrorKind, Need, Operation, Outcome,
-    Provider as _, Read, Result, Search, Verb, Window, gate,
+    Action, ActionResult, Actions, Answers, Arguments, Context, Data, Error, ErrorKind, Need,
+    Operation, Provider as _, Read, Result, Search, Verb, Window, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -81,7 +81,7 @@ struct Newest {
     forums_collection: Vec<Post>,
 }
 
-/// What existing clients expect where others are told that they may not: that a login may help.
+/// Converts a refusal to the status that existing clients expect: a login may help.
 fn unauthenticated(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Forbidden => Error::unauthenticated(),
@@ -120,21 +120,24 @@ async fn forum(cx: &Context, arguments: Arguments) -> Result<Forum> {
     found.map_err(unauthenticated)
 }
 
-async fn topic(cx: &Context, arguments: Arguments) -> Result<Outcome<Forum>> {
+async fn topic(cx: &Context, arguments: Arguments) -> Result<ActionResult<Forum>> {
     forward::<ForumTopic>(cx, number(&arguments, "topicId")?).await
 }
 
-async fn message(cx: &Context, arguments: Arguments) -> Result<Outcome<Forum>> {
+async fn message(cx: &Context, arguments: Arguments) -> Result<ActionResult<Forum>> {
     forward::<ForumMessage>(cx, number(&arguments, "messageId")?).await
 }
 
 /// Answers with the entity `id` of another type.
-async fn forward<T: Record + Read<Entity = T>>(cx: &Context, id: &str) -> Result<Outcome<Forum>> {
+async fn forward<T: Record + Read<Entity = T>>(
+    cx: &Context,
+    id: &str,
+) -> Result<ActionResult<Forum>> {
     let found: Option<T> = db::read(cx, id).await?;
     let found = found.ok_or_else(Error::not_found)?;
     let may = gate::require::<T>(cx, &found, Operation::Read).await;
     may.map_err(unauthenticated)?;
-    Ok(Outcome::Forward(DirectPath::new(T::PREFIX, [id])))
+    Ok(ActionResult::Forward(DirectPath::new(T::PREFIX, [id])))
 }
 
 async fn newest(cx: &Context, arguments: Arguments) -> Result<Data<Newest>> {

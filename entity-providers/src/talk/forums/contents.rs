@@ -1,4 +1,4 @@
-//! The topics of a forum, the threads of a topic and the replies to a message, inside of what they belong to.
+//! The topics of a forum, the threads of a topic and the replies to a message, nested in their parents.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Grades for what members write in a topic: they go into the column of the gradebook that the topic names.
+//! Grades for the messages of members in a topic: they go into the column of the gradebook that the topic names.
 
 use entity_core::schema::{Field, Kind};
 use entity_core::wire::Decimal;

@@ -1,8 +1,8 @@
-//! `/direct/forums-message`: what members write in topics, and `/direct/forums-read`: what they have read.
+//! `/direct/forums-message`: the messages of members in topics, and `/direct/forums-read`: the marks of read messages.
 
 use std::collections::BTreeSet;
 
-use entity_core::db::{self, Row, Sight};
+use entity_core::db::{self, Row, RowPolicy};
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{
@@ -31,9 +31,9 @@ const ACCESS: Access = Access {
 };
 
 /// A draft is for its author. Moderators see all other messages, members those of [`IS_MESSAGE_OPEN`].
-const SIGHT: Sight = Sight::All(&[
-    Sight::Any(&[Sight::Own, Sight::Not(&Sight::Is("isDraft"))]),
-    Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_MESSAGE_OPEN)]),
+const SIGHT: RowPolicy = RowPolicy::All(&[
+    RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Not(&RowPolicy::Is("isDraft"))]),
+    RowPolicy::Any(&[RowPolicy::Holds(MODERATE), RowPolicy::Sql(IS_MESSAGE_OPEN)]),
 ]);
 
 /// A message in a topic of a forum: the first of a thread, or a reply.
@@ -100,7 +100,7 @@ pub struct ForumMessage {
     #[entity(read_only)]
     pub is_deleted: bool,
     /// True if what is written in the topic is graded; false for others than moderators.
-    #[entity(sql = "(parent.assoc_gradebook_item_name IS NOT NULL)", column, sight = Sight::Holds(MODERATE))]
+    #[entity(sql = "(parent.assoc_gradebook_item_name IS NOT NULL)", column, sight = RowPolicy::Holds(MODERATE))]
     pub is_graded: bool,
     /// True if the caller has read or written it.
     #[entity(sql = IS_READ, column)]
@@ -150,7 +150,7 @@ entity_core::register_notice!(Notice {
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "forums-read", table = "forum_read", sight = Sight::Own)]
+#[entity(prefix = "forums-read", table = "forum_read", sight = RowPolicy::Own)]
 #[entity(access = Access::new(Need::Site(READ), Need::Superuser))]
 #[entity(singular = "Mark", plural = "Marks on messages")]
 #[entity(verbs(read, list), order = "readId")]

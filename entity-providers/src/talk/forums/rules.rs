@@ -26,15 +26,15 @@ macro_rules! is_open {
     };
 }
 
-/// Whether the forum is open.
+/// The SQL condition that the forum is open.
 pub(super) const IS_FORUM_OPEN: &str = is_open!("this");
 
-/// Whether the topic and its forum are open.
+/// The SQL condition that the topic and its forum are open.
 pub(super) const IS_TOPIC_OPEN: &str = concat!(is_open!("this"), " AND ", is_open!("parent"));
 
-/// Whether a member who is no moderator sees the message `this`: in a topic `parent` and a forum `f` that are open, it is
-/// the member's own, or it is approved and the member may see what others wrote. Where somebody writes first, a message
-/// that is deleted or has no text does not count.
+/// The SQL condition that a member who is no moderator sees the message `this`: in an open topic `parent` and forum
+/// `f`, it is the member's own, or it is approved and the member may see what others wrote. Where somebody writes
+/// first, a message that is deleted or has no text does not count.
 pub(super) const IS_MESSAGE_OPEN: &str = concat!(
     is_open!("parent"),
     " AND ",
@@ -44,7 +44,7 @@ pub(super) const IS_MESSAGE_OPEN: &str = concat!(
      AND NOT (o.is_draft OR o.is_deleted) AND o.body <> ''))))"
 );
 
-/// Whether the caller has read or written the message.
+/// The SQL condition that the caller has read or written the message.
 pub(super) const IS_READ: &str = "(d.read_id IS NOT NULL OR this.author_id = {caller})";
 
 /// Checks the dates between which a forum or topic is open, in seconds since 1970.

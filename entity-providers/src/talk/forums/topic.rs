@@ -1,6 +1,6 @@
 //! `/direct/forums-topic`: the topics of forums, each with its threads of messages.
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, RowPolicy};
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{Context, Entity, Error, Result, standard};
@@ -12,7 +12,8 @@ use super::{ACCESS, Forum, MODERATE, numbers};
 use crate::base::fields::seen;
 
 /// Drafts, what is not open at present, and what is in such a forum are for moderators.
-const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_TOPIC_OPEN)]);
+const SIGHT: RowPolicy =
+    RowPolicy::Any(&[RowPolicy::Holds(MODERATE), RowPolicy::Sql(IS_TOPIC_OPEN)]);
 
 /// A topic of a forum, in which members write messages.
 #[standard(
@@ -88,7 +89,7 @@ pub struct ForumTopic {
     pub close_date: Option<i64>,
     /// The name of the item of the gradebook in which moderators grade what members write here; null for none, and for
     /// others than moderators.
-    #[entity(optional, max = 255, sight = Sight::Holds(MODERATE))]
+    #[entity(optional, max = 255, sight = RowPolicy::Holds(MODERATE))]
     #[entity(label = "Graded in the gradebook as")]
     #[entity(
         hint = "The item of the gradebook in which moderators grade what members write here, if any."

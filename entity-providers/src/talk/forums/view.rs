@@ -28,7 +28,7 @@ entity_core::register_endpoint!(
 );
 entity_core::register_endpoint!(OF_SITE);
 
-/// What is new in the forums of the caller's pinned sites.
+/// The news in the forums of the caller's pinned sites.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ForumsSummary")]
 struct Summary {
@@ -38,7 +38,7 @@ struct Summary {
     sites: Vec<SiteName>,
 }
 
-/// What is new in the forums of one site.
+/// The news in the forums of one site.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SiteForumsSummary")]
 struct SiteSummary {
@@ -46,7 +46,7 @@ struct SiteSummary {
     forums: Vec<SiteForums>,
 }
 
-/// How much is new in the forums of a site.
+/// The number of news in the forums of a site.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SiteForums {

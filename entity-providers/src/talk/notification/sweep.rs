@@ -1,12 +1,12 @@
 //! Removing old notifications.
 
 use chrono::TimeDelta;
-use entity_core::db::Dated;
+use entity_core::db::ExpiringTable;
 use entity_core::{Context, DateTimeUtc, Result};
 
 /// The time for which notifications are kept.
 const KEPT: TimeDelta = TimeDelta::days(180);
-const NOTIFICATIONS: Dated = Dated {
+const NOTIFICATIONS: ExpiringTable = ExpiringTable {
     table: "notification",
     key: "notification_id",
     column: "event_date",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::search::Filter;
 use entity_core::view::millis;
 use entity_core::{Context, ErrorKind, Input, Preconditions, Result, Search, View, Window, gate};
@@ -15,7 +15,7 @@ use super::{MOST_LISTED, Notification};
 const MINE: Endpoint = Endpoint::get("/api/users/me/notifications", "listMyNotifications")
     .doc("The notifications of the caller, newest first, of what the caller may read now.")
     .tag("notification")
-    .answers::<Part<Vec<NotificationView>>>(&mine);
+    .answers::<Paged<Vec<NotificationView>>>(&mine);
 
 const READ: Endpoint = Endpoint::put(
     "/api/users/me/notifications/{notificationId}",
@@ -119,14 +119,14 @@ struct Changed {
     count: u64,
 }
 
-async fn mine(cx: &Context, call: Call) -> Result<Part<Vec<NotificationView>>> {
+async fn mine(cx: &Context, call: Call) -> Result<Paged<Vec<NotificationView>>> {
     let window = call.window()?;
     let window = Window {
         limit: window.limit.min(MOST_LISTED),
         ..window
     };
     let page = gate::list::<Notification>(cx, Search::part(window)).await?;
-    Part::of(cx, page.map(NotificationView::of), window, |it| it)
+    Paged::of(cx, page.map(NotificationView::of), window, |it| it)
 }
 
 async fn mark_as_read(cx: &Context, call: Call) -> Result<NotificationView> {

@@ -6,14 +6,7 @@ use crate::base::address::*;
 
 /// A service behind proxies of 10.0.0.0/8 that write this header.
 fn config(header: &str) -> Config {
-    let arguments = [("proxy.trusted", "10.0.0.0/8"), ("proxy.header", header)];
-    let given = crate::base::config::Given {
-        arguments: arguments
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .to_vec(),
-        ..Default::default()
-    };
-    crate::base::config::load(&given).config.unwrap()
+    Config::with(&[("proxy.trusted", "10.0.0.0/8"), ("proxy.header", header)])
 }
 
 fn arrive(
@@ -250,7 +243,7 @@ fn only_a_client_without_a_proxy_is_on_this_machine() {
             "{header}"
         );
     }
-    config.trusted_proxies = vec![crate::base::config::Value::parse("127.0.0.1").unwrap()];
+    config.proxy.trusted = vec![crate::base::config::Value::parse("127.0.0.1").unwrap()];
     assert!(
         !is_local_from(&config, "127.0.0.1", None),
         "a proxy of ours"

@@ -1,15 +1,11 @@
 //! The settings that are one word out of a few.
 
+pub use tower_cookies::cookie::SameSite;
+
 use super::value::Value;
 
-macro_rules! choice {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $($(#[$doc])* $variant,)+
-        }
-
+macro_rules! words {
+    ($name:ident { $($variant:ident = $word:literal),+ }) => {
         impl Value for $name {
             fn parse(text: &str) -> Result<Self, String> {
                 match text {
@@ -21,8 +17,22 @@ macro_rules! choice {
     };
 }
 
+macro_rules! choice {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)+
+        }
+
+        words! { $name { $($variant = $word),+ } }
+    };
+}
+
+words! { SameSite { Lax = "lax", Strict = "strict", None = "none" } }
+
 choice! {
-    /// What the service is for.
+    /// The purpose of the service.
     Profile {
         /// Trying and developing: everything that makes sense is allowed.
         Development = "development",
@@ -32,7 +42,7 @@ choice! {
 }
 
 choice! {
-    /// Where proxies say for whom they ask.
+    /// The header in which proxies say for whom they ask.
     ProxyHeader {
         /// In `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host`.
         XForwarded = "x-forwarded",
@@ -42,31 +52,19 @@ choice! {
 }
 
 choice! {
-    /// Whether the session cookie says `Secure`.
+    /// The answers whose session cookie says `Secure`.
     CookieSecure {
-        /// When the request came in over TLS, or the public address is one with TLS.
+        /// Those to requests that came in over TLS, and all if the public address is one with TLS.
         Auto = "auto",
-        /// On every cookie.
+        /// All.
         Always = "always",
-        /// On none.
+        /// Those to requests that came in over TLS.
         Never = "never",
     }
 }
 
 choice! {
-    /// With which requests of other sites browsers send the session cookie.
-    SameSite {
-        /// With links that are followed.
-        Lax = "lax",
-        /// With none: the first click on a link from outside is not logged in.
-        Strict = "strict",
-        /// With all. Browsers demand `Secure` for it.
-        None = "none",
-    }
-}
-
-choice! {
-    /// How forged requests are told from real ones.
+    /// The way to tell forged requests from real ones.
     CsrfMode {
         /// By the headers that browsers add.
         FetchMetadata = "fetch-metadata",
@@ -76,7 +74,7 @@ choice! {
 }
 
 choice! {
-    /// What the login's answer gives as `sessionId`.
+    /// The value of `sessionId` in the answer to a login.
     BodySessionId {
         /// The session's id, which is also the cookie's.
         Full = "full",

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Problem {
     /// The key, the variable or the file that it is about.
     pub key: String,
-    /// What is wrong and what to do.
+    /// The mistake, and what to do.
     pub message: String,
 }
 
@@ -18,6 +18,15 @@ impl Problem {
             key: key.into(),
             message: message.into(),
         }
+    }
+
+    /// Those of the rules that are broken: each with its key, and with what is wrong then.
+    pub fn of_broken<const N: usize>(rules: [(bool, &str, &str); N]) -> Vec<Self> {
+        rules
+            .into_iter()
+            .filter(|(is_broken, ..)| *is_broken)
+            .map(|(_, key, message)| Self::new(key, message))
+            .collect()
     }
 }
 

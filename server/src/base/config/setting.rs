@@ -30,8 +30,65 @@ impl Setting {
     }
 }
 
-/// Declares the configuration's struct, the table of its settings, and how one becomes the other.
+/// Declares the configuration's struct, with a field for each section, and the table of all settings.
+///
+/// Rows in braces before a section are fields of the configuration itself.
 macro_rules! settings {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident;
+        $(
+            $({
+                $($(#[$doc:meta])* $field:ident: $type:ty = $key:literal, $variable:literal, $default:literal;)*
+            })?
+            $(#[$summary:meta])*
+            $section:ident: $Section:ident $rows:tt
+        )*
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            $(
+                $($(
+                    $(#[$doc])*
+                    #[doc = concat!("\n\nKey `", $key, "`, variable `", $variable, "`, default `\"", $default, "\"`.")]
+                    pub $field: $type,
+                )*)?
+                $(#[$summary])*
+                pub $section: $Section,
+            )*
+            /// The settings of the linked crates: `ext.<crate>.<name>`.
+            pub extensions: entity_core::setting::Settings,
+        }
+
+        $(section! { $(#[$summary])* pub struct $Section $rows })*
+
+        /// All settings, in the order in which `lectern doctor` lists them.
+        pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
+            let sections: &[&[Setting]] = &[$(
+                $(&[$(Setting::of::<$type>($key, $variable, $default)),*],)?
+                $Section::SETTINGS,
+            )*];
+            sections.concat()
+        });
+
+        impl $name {
+            /// Reads every value, so that all problems are told at once.
+            fn read(sheet: &Sheet, problems: &mut Vec<Problem>) -> Option<Self> {
+                $(
+                    $($(let $field = sheet.read::<$type>($key, problems);)*)?
+                    let $section = $Section::read(sheet, problems);
+                )*
+                let extensions = sheet.extensions(problems);
+                Some(Self { $($($($field: $field?,)*)? $section: $section?,)* extensions })
+            }
+        }
+    };
+}
+pub(super) use settings;
+
+/// Declares the struct of a section, the table of its settings, and how one becomes the other.
+macro_rules! section {
     (
         $(#[$about:meta])*
         pub struct $name:ident {
@@ -46,21 +103,16 @@ macro_rules! settings {
                 #[doc = concat!("\n\nKey `", $key, "`, variable `", $variable, "`, default `\"", $default, "\"`.")]
                 pub $field: $type,
             )*
-            /// The settings of the linked crates: `ext.<crate>.<name>`.
-            pub extensions: entity_core::setting::Settings,
         }
 
-        /// All settings, in the order in which `lectern doctor` lists them.
-        pub const SETTINGS: &[Setting] = &[$(Setting::of::<$type>($key, $variable, $default)),*];
-
         impl $name {
-            /// Reads every value, so that all problems are told at once.
+            const SETTINGS: &[Setting] = &[$(Setting::of::<$type>($key, $variable, $default)),*];
+
             fn read(sheet: &Sheet, problems: &mut Vec<Problem>) -> Option<Self> {
                 $(let $field = sheet.read::<$type>($key, problems);)*
-                let extensions = sheet.extensions(problems);
-                Some(Self { $($field: $field?,)* extensions })
+                Some(Self { $($field: $field?,)* })
             }
         }
     };
 }
-pub(super) use settings;
+pub(super) use section;

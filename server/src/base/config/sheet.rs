@@ -1,18 +1,18 @@
-//! Where each setting's text comes from: the default, the file, the environment or the arguments.
+//! The source of each setting's text: the default, the file, the environment or the arguments.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 
+use entity_core::primitives::nearest;
 use entity_core::setting::{SettingRegistration, Settings};
-use entity_core::words::nearest;
 
 use super::orchestrator;
 use super::problem::Problem;
 use super::setting::Setting;
 use super::value::Value;
 
-/// Where a setting's value was found. The later one wins.
+/// The source of a setting's value. The later one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// Nobody set it.
@@ -36,7 +36,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What was given, before anything is read from it.
+/// The file, the environment and the arguments, before anything is read from them.
 #[derive(Clone, Default)]
 pub struct Given {
     /// The name and the text of the file.
@@ -68,7 +68,7 @@ pub(super) struct Sheet {
     /// The settings of the linked crates.
     extensions: Vec<SettingRegistration>,
     texts: BTreeMap<&'static str, (String, Source)>,
-    /// What was ignored and is worth a look.
+    /// Things that were ignored and are worth a look.
     pub(super) warnings: Vec<Problem>,
 }
 

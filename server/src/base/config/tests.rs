@@ -2,6 +2,18 @@
 
 use super::*;
 
+impl Config {
+    /// The configuration with these settings, and the defaults of the others.
+    pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
+        let argument = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let given = Given {
+            arguments: settings.iter().map(argument).collect(),
+            ..Given::default()
+        };
+        load(&given).config.unwrap()
+    }
+}
+
 fn given(file: &str, environment: &[(&str, &str)], arguments: &[(&str, &str)]) -> Given {
     Given {
         file: Some(("lectern.toml".to_owned(), file.to_owned())),
@@ -29,13 +41,13 @@ fn blamed(file: &str) -> Vec<String> {
 #[test]
 fn without_settings_the_defaults_hold() {
     let config = from_file("").unwrap();
-    assert_eq!(config.cookie_name, "JSESSIONID");
-    assert_eq!(config.cookie_suffix(), "svc");
-    assert_eq!(config.session_timeout, Duration::from_mins(30));
+    assert_eq!(config.session.cookie_name, "JSESSIONID");
+    assert_eq!(config.session.cookie_suffix(), "svc");
+    assert_eq!(config.session.timeout, Duration::from_mins(30));
     assert_eq!(config.server_url(), "http://127.0.0.1:8080");
-    assert_eq!(config.form_body, ByteSize(65_536));
-    assert_eq!(config.connections_per_address, 256);
-    assert!(config.cookie_http_only && config.describe_public && !config.auth_basic);
+    assert_eq!(config.limits.form_body, ByteSize(65_536));
+    assert_eq!(config.limits.connections_per_address, 256);
+    assert!(config.session.cookie_http_only && config.describe_public && !config.auth.basic);
 }
 
 #[test]
@@ -49,9 +61,9 @@ fn arguments_win_over_the_environment_and_that_over_the_file() {
         &[("session.timeout", "80")],
     ));
     let config = loaded.config.unwrap();
-    assert_eq!(config.session_timeout, Duration::from_secs(80));
-    assert_eq!(config.sessions_per_user, 2);
-    assert_eq!(config.cookie_same_site, SameSite::Strict);
+    assert_eq!(config.session.timeout, Duration::from_secs(80));
+    assert_eq!(config.session.per_user, 2);
+    assert_eq!(config.session.cookie_same_site, SameSite::Strict);
     let source = |key| {
         let setting = loaded.effective.iter().find(|it| it.0 == key);
         setting.unwrap().2
@@ -69,7 +81,7 @@ fn tables_dotted_keys_and_quoted_keys_are_the_same() {
         "svc.cookieName = \"SID\"",
         "\"svc.cookieName\" = \"SID\"",
     ] {
-        assert_eq!(from_file(file).unwrap().cookie_name, "SID");
+        assert_eq!(from_file(file).unwrap().session.cookie_name, "SID");
     }
 }
 
@@ -77,9 +89,9 @@ fn tables_dotted_keys_and_quoted_keys_are_the_same() {
 fn lists_are_lists_or_texts_with_commas() {
     let listed = from_file("proxy.trusted = [\"10.0.0.0/8\", \"::1\"]").unwrap();
     let joined = from_file("proxy.trusted = \"10.0.0.0/8, ::1\"").unwrap();
-    assert_eq!(listed.trusted_proxies, joined.trusted_proxies);
-    assert!(listed.trusts("::1".parse().unwrap()));
-    assert!(!listed.trusts("11.0.0.1".parse().unwrap()));
+    assert_eq!(listed.proxy.trusted, joined.proxy.trusted);
+    assert!(listed.proxy.trusts("::1".parse().unwrap()));
+    assert!(!listed.proxy.trusts("11.0.0.1".parse().unwrap()));
 }
 
 #[test]
@@ -206,6 +218,7 @@ fn sess_4_a_suffix_or_name_that_breaks_the_cookie_is_refused() {
     assert_eq!(
         from_file("svc.serverId = \"node_1-a\"")
             .unwrap()
+            .session
             .cookie_suffix(),
         "node_1-a"
     );
@@ -251,7 +264,7 @@ fn log_2_the_database_password_is_never_shown() {
 
 #[test]
 fn every_variable_is_the_key_in_upper_case() {
-    for setting in SETTINGS {
+    for setting in SETTINGS.iter() {
         let expected = format!("LECTERN_{}", setting.key.replace('.', "_").to_uppercase());
         assert_eq!(setting.variable, expected);
         assert!(!OTHER_VARIABLES.contains(&setting.variable));

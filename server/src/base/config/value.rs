@@ -190,7 +190,7 @@ impl DatabaseUrl {
     }
 }
 
-/// What a path may hold and the part of a URL before `?` may not.
+/// Characters that a path may hold and the part of a URL before `?` may not.
 const NOT_IN_URL_PATH: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b' ');
 
 /// A URL, or the path of a SQLite file: `/var/lib/lectern.db`, `./lectern.db`.

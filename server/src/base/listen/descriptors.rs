@@ -17,7 +17,7 @@ const OTHERS: usize = 16;
 /// Raises the limit of open files to what `config` asks for, as far as that is allowed. Where it is not, `config` then
 /// asks for fewer connections, and the log says so.
 pub(crate) fn provide(config: &mut Config) {
-    let (clients, capacity) = (config.connections, Capacity::of(config));
+    let (clients, capacity) = (config.limits.connections, Capacity::of(config));
     let needed = clients.saturating_add(reserve(capacity));
     let files = raise(u64::try_from(needed).unwrap_or(u64::MAX));
     let (allowed, within) = plan(
@@ -44,7 +44,7 @@ pub(crate) fn provide(config: &mut Config) {
         );
         within.tell(config);
     }
-    config.connections = allowed;
+    config.limits.connections = allowed;
 }
 
 /// Returns the number of files the service itself may need.
@@ -52,8 +52,7 @@ fn reserve(capacity: Capacity) -> usize {
     capacity.files().saturating_add(OTHERS).max(RESERVE)
 }
 
-/// Returns the number of connections of `clients` that there may be, and the capacity of the database, if at most so
-/// many `files` may be open.
+/// The connections of so many `clients` that there may be, and those to the database, if so many files may be open.
 fn plan(clients: usize, capacity: Capacity, files: usize) -> (usize, Capacity) {
     // Where files are few, the service does with fewer, but connections have what is left of them.
     let few = RESERVE.min(files / 4 * 3);
@@ -89,11 +88,10 @@ fn raise(needed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::config::Given;
 
     #[test]
     fn the_service_keeps_files_for_itself() {
-        let config = crate::base::config::load(&Given::default()).config.unwrap();
+        let config = Config::with(&[]);
         let capacity = Capacity::on(2, &config);
         for (wanted, files, expected) in [
             (12_000, 20_000, 12_000),

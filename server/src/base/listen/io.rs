@@ -63,10 +63,7 @@ impl Phase {
 pub(super) struct TimedStream {
     stream: TcpStream,
     phase: Phase,
-    first_byte: Duration,
-    head: Duration,
-    idle: Duration,
-    write: Duration,
+    options: Arc<ListenOptions>,
     reading: Deadline,
     writing: Deadline,
     /// True if the client had no room for the last bytes.
@@ -80,14 +77,11 @@ pub(super) struct TimedStream {
 const ENOUGH: usize = 32 << 10;
 
 impl TimedStream {
-    pub(super) fn new(stream: TcpStream, phase: Phase, options: &ListenOptions) -> Self {
+    pub(super) fn new(stream: TcpStream, phase: Phase, options: Arc<ListenOptions>) -> Self {
         Self {
             stream,
             phase,
-            first_byte: options.first_byte,
-            head: options.head,
-            idle: options.idle,
-            write: options.write,
+            options,
             reading: Deadline::default(),
             writing: Deadline::default(),
             is_blocked: false,
@@ -108,9 +102,9 @@ impl TimedStream {
     /// Returns the time for which the phase may go on in all, from its beginning; `None` if others watch over it.
     fn allowance(&self, phase: u8) -> Option<Duration> {
         match phase {
-            NEW => Some(self.first_byte),
-            HEAD => Some(self.head),
-            IDLE => Some(self.idle),
+            NEW => Some(self.options.first_byte),
+            HEAD => Some(self.options.head),
+            IDLE => Some(self.options.idle),
             REFUSED => Some(PAUSE),
             _ => None,
         }
@@ -200,7 +194,7 @@ impl AsyncWrite for TimedStream {
         }
         this.is_blocked = true;
         this.writing
-            .poll(REQUEST, this.write, cx)
+            .poll(REQUEST, this.options.write, cx)
             .map(|()| Err(timed_out()))
     }
 

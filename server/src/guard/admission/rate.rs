@@ -48,11 +48,11 @@ pub(crate) struct Quota {
 
 impl Rates {
     pub(super) fn of(config: &Config) -> Self {
-        let policy = |name, rate, cause| Policy::new(name, rate, config.rate_burst, cause);
+        let policy = |name, rate, cause| Policy::new(name, rate, config.rate.burst, cause);
         Self {
-            reads: policy("reads", config.rate_reads, Cause::AccountRate),
-            writes: policy("writes", config.rate_writes, Cause::AccountRate),
-            strangers: policy("strangers", config.rate_strangers, Cause::NetworkRate),
+            reads: policy("reads", config.rate.reads, Cause::AccountRate),
+            writes: policy("writes", config.rate.writes, Cause::AccountRate),
+            strangers: policy("strangers", config.rate.strangers, Cause::NetworkRate),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use entity_core::Result;
-use entity_core::engine::LargeAnswer;
+use entity_core::engine::LargeResponsePermit;
 
 use super::known_large::KnownLarge;
 use super::lane::{Lane, Place};
@@ -134,7 +134,7 @@ impl Seat {
 }
 
 #[async_trait]
-impl LargeAnswer for Seat {
+impl LargeResponsePermit for Seat {
     async fn wait(&self) -> Result<()> {
         let (who, place) = {
             let mut book = self.book();

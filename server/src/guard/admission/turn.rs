@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use entity_core::engine::{Origin, Right, Turn, Turns};
+use entity_core::engine::{Origin, Turn, WritePermit, WriteQueue};
 use entity_core::{Error, Result};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -150,7 +150,7 @@ impl WriteTurns {
 }
 
 #[async_trait]
-impl Turns for WriteTurns {
+impl WriteQueue for WriteTurns {
     async fn wait(&self, origin: &Origin, shares: bool) -> Result<Turn> {
         let who = self.0.admission.sender(origin).group;
         let (ticket, turn) = oneshot::channel();
@@ -174,7 +174,7 @@ impl Turns for WriteTurns {
     }
 }
 
-impl Right for Guard {
+impl WritePermit for Guard {
     fn is_shared(&self) -> bool {
         self.turns.book().is_brief(self.who, Instant::now())
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use entity_core::Caller;
-use entity_core::engine::{Origin, Reading};
+use entity_core::engine::{Origin, ReadBudget};
 use tokio::time::Instant;
 
 use super::AuditRow;
@@ -142,7 +142,7 @@ impl Strangers {
                 request_id: "counted".into(),
                 method: kind.method.into(),
                 path: format!("{}/*", place.map_or("", String::as_str)).into(),
-                reading: Reading::default(),
+                read_budget: ReadBudget::default(),
             },
             status: kind.status,
             times: count.times,
@@ -175,7 +175,7 @@ mod tests {
                 request_id: "r".into(),
                 method: "GET".into(),
                 path: path.into(),
-                reading: Reading::default(),
+                read_budget: ReadBudget::default(),
             },
             status,
             times: 1,

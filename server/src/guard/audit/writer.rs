@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use entity_core::Caller;
-use entity_core::engine::{Origin, Reading};
+use entity_core::engine::{Origin, ReadBudget};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -180,7 +180,7 @@ fn gap(time: DateTime<Utc>, lost: u64) -> AuditRow {
             request_id: "gap".into(),
             method: "GAP".into(),
             path: "/*".into(),
-            reading: Reading::default(),
+            read_budget: ReadBudget::default(),
         },
         status: 0,
         times: lost,

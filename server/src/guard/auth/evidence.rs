@@ -9,7 +9,7 @@ use entity_providers::people::session_event::{LOGIN_BASIC, LOGIN_HEADER};
 use secrecy::SecretString;
 
 use super::password::{Passwords, Place, Verified};
-use crate::base::config::Network;
+use crate::base::config::ProxySettings;
 
 /// The credentials that a client shows.
 #[derive(Clone, Debug)]
@@ -147,17 +147,14 @@ impl Authenticator for PasswordCheck {
     }
 }
 
-/// Trusts the user that a proxy at one of these addresses names in a header.
-#[derive(Clone, Debug, Default)]
-pub struct TrustedHeader {
-    /// The addresses of the trusted proxies.
-    pub proxies: Vec<Network>,
-}
+/// Believes what a proxy at one of these addresses says.
+#[derive(Clone, Debug)]
+pub struct TrustedHeader(pub ProxySettings);
 
 #[async_trait]
 impl Authenticator for TrustedHeader {
     fn accepts(&self, evidence: &Evidence) -> bool {
-        matches!(evidence, Evidence::Trusted { peer, .. } if self.proxies.iter().any(|it| it.contains(*peer)))
+        matches!(evidence, Evidence::Trusted { peer, .. } if self.0.trusts(*peer))
     }
 
     async fn verify(

@@ -12,7 +12,7 @@ use super::credentials::{Names, Shape, from_body};
 use super::login::{LoggedIn, Login, NO_SESSION, NOT_ESTABLISHED};
 use crate::base::no_store;
 use crate::guard::session::SESSION_HEADER;
-use crate::guard::session::{CookieOptions, Session};
+use crate::guard::session::{Session, SessionCookie};
 
 /// The time to wait where nothing else is known, in seconds.
 const WAIT: u32 = 1;
@@ -77,7 +77,7 @@ pub async fn login(
     arrival: Arrival<'_>,
     body: &[u8],
     login: &Login,
-    cookie: &CookieOptions,
+    cookie: &SessionCookie,
 ) -> Result<Response> {
     let shape = Shape::of_body(arrival.headers, body)?;
     match attempt(shape, &arrival, body, login).await {
@@ -127,7 +127,7 @@ async fn attempt(
 fn begin(
     logged_in: &LoggedIn,
     shape: Shape,
-    cookie: &CookieOptions,
+    cookie: &SessionCookie,
     (is_secure, tells_session_id): (bool, bool),
 ) -> Result<Response> {
     let session = &logged_in.session;
@@ -152,7 +152,7 @@ fn begin(
 pub(crate) fn with_session(
     mut response: Response,
     logged_in: &LoggedIn,
-    cookie: &CookieOptions,
+    cookie: &SessionCookie,
     is_secure: bool,
 ) -> Response {
     let headers = response.headers_mut();
@@ -170,7 +170,7 @@ pub(crate) fn with_session(
 pub async fn logout(
     arrival: Arrival<'_>,
     login: &Login,
-    cookie: &CookieOptions,
+    cookie: &SessionCookie,
 ) -> Result<Response> {
     let session = arrival.session.ok_or_else(Error::unauthenticated)?;
     let answered = StatusCode::OK;
@@ -186,7 +186,7 @@ pub async fn logout(
 /// Takes the cookie away: for every answer to a request that ended its own session.
 pub fn without_session(
     mut response: Response,
-    cookie: &CookieOptions,
+    cookie: &SessionCookie,
     is_secure: bool,
 ) -> Response {
     let headers = response.headers_mut();

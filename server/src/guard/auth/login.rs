@@ -81,14 +81,7 @@ impl Login {
                 .build(),
             noted: Cache::builder()
                 .max_capacity(MOST_NOTED)
-                .time_to_live(
-                    parts
-                        .sessions
-                        .options()
-                        .timeout
-                        .to_std()
-                        .unwrap_or_default(),
-                )
+                .time_to_live(parts.sessions.timeout().to_std().unwrap_or_default())
                 .build(),
             parts,
         }
@@ -162,7 +155,7 @@ impl Login {
             return Ok(());
         }
         let directory = Arc::clone(&self.parts.directory);
-        let timeout = self.parts.sessions.options().timeout;
+        let timeout = self.parts.sessions.timeout();
         let (id, eid) = (user.id.clone(), user.eid.clone());
         let origin = Origin {
             caller: Caller::user(id.clone(), eid.clone()),
@@ -333,7 +326,7 @@ impl Login {
             account.display_name,
             origin.address,
             sessions.now(),
-            sessions.options().timeout,
+            sessions.timeout(),
         )
         .map_err(no_session)?;
         Ok(LoggedIn {

@@ -21,11 +21,11 @@ use tempfile::TempDir;
 use super::evidence::{Account, Directory, Evidence, PasswordCheck, TrustedHeader};
 use super::login::{LoggedIn, Login, LoginParts};
 use super::password::{PasswordCost, Passwords};
-use super::throttle::{Throttle, ThrottleOptions};
-use crate::base::config::Value;
+use super::throttle::Throttle;
+use crate::base::config::Config;
 use crate::guard::session::provider::SessionProvider;
 use crate::guard::session::store::SqlSessions;
-use crate::guard::session::{SessionId, SessionOptions, Sessions};
+use crate::guard::session::{SessionId, Sessions};
 
 /// The account `ada` with the password `right`, `shut`, which may not be used, and `elsewhere`, whose password is not
 /// kept here.
@@ -85,11 +85,12 @@ impl Service {
         ensure_tables(&db, &noting).await.unwrap();
         let clock = Arc::new(FixedClock::default());
         let store = SqlSessions::new(db.clone());
-        let options = SessionOptions {
-            per_user: 3,
-            ..SessionOptions::default()
-        };
-        let (sessions, touches) = Sessions::new(options, store.clone(), clock.clone());
+        let config = Config::with(&[
+            ("session.perUser", "3"),
+            ("login.addressFailures", "20"),
+            ("proxy.trusted", "192.0.2.9"),
+        ]);
+        let (sessions, touches) = Sessions::new(&config.session, store.clone(), clock.clone());
         let sessions = Arc::new(sessions);
         // Ahead of the monotonic clock, which goes on while a test runs.
         clock.advance(TimeDelta::hours(1));
@@ -119,9 +120,7 @@ impl Service {
             passwords: passwords.clone(),
             allows_basic: false,
         };
-        let proxy = TrustedHeader {
-            proxies: vec![Value::parse("192.0.2.9").unwrap()],
-        };
+        let proxy = TrustedHeader(config.proxy);
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),
             directory: Arc::new(SomeAccounts {
@@ -129,10 +128,7 @@ impl Service {
             }),
             authenticators: vec![Arc::new(check), Arc::new(proxy)],
             passwords: passwords.clone(),
-            throttle: Throttle::new(ThrottleOptions {
-                burst_of_address: 20,
-                ..ThrottleOptions::default()
-            }),
+            throttle: Throttle::new(&config.login),
             sessions: Arc::clone(&sessions),
         });
         Self {
@@ -177,7 +173,7 @@ impl Service {
                 input: Input::default(),
                 preconditions: Preconditions::default(),
                 is_dry_run: false,
-                wants_abilities: false,
+                wants_allowed_actions: false,
                 origin: origin(caller),
             })
             .await?;

@@ -22,49 +22,32 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{IntoActiveModel as _, QuerySelect as _};
 use sha2::{Digest as _, Sha256};
 
+use crate::base::config::LoginSettings;
 use crate::base::network::network;
-use crate::base::system::STEP;
+use crate::base::system::{STEP, delta};
 
 /// The most forgotten rows that one sweep removes.
 const SWEEP: u64 = 500;
 
-/// The options of the throttle.
+/// The first wait for an account; each further failure doubles it.
+const FIRST_WAIT: TimeDelta = TimeDelta::seconds(1);
+/// The longest wait for an account.
+const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(15);
+/// After this time without a failure, those of an account are forgotten.
+const MEMORY: TimeDelta = TimeDelta::hours(1);
+
+/// Counts failures and tells the time to wait.
 #[derive(Clone, Copy, Debug)]
-pub struct ThrottleOptions {
-    /// Failures of an account from one network before its next one has to wait.
-    pub free_for_account: i64,
-    /// The first wait; each further failure doubles it.
-    pub first_wait: TimeDelta,
-    /// The longest wait for an account.
-    pub longest_wait: TimeDelta,
-    /// After this time without a failure, those of an account are forgotten.
-    pub memory: TimeDelta,
-    /// Failures that may stand against a network.
-    pub burst_of_address: i64,
-    /// The time that it takes until one of them no longer does.
-    pub interval_of_address: TimeDelta,
-}
-
-impl Default for ThrottleOptions {
-    fn default() -> Self {
-        Self {
-            free_for_account: 5,
-            first_wait: TimeDelta::seconds(1),
-            longest_wait: TimeDelta::minutes(15),
-            memory: TimeDelta::hours(1),
-            burst_of_address: 100,
-            interval_of_address: TimeDelta::seconds(6),
-        }
-    }
-}
-
-/// Counts failures and says how long to wait.
-#[derive(Clone, Copy, Debug, Default)]
 pub struct Throttle {
-    options: ThrottleOptions,
+    /// Failures of an account from one network before its next one has to wait.
+    account_failures: i64,
+    /// Failures that may stand against a network.
+    address_failures: i64,
+    /// The milliseconds until one of them no longer does.
+    address_interval: i64,
 }
 
-/// The subject whose failures are counted: a hash, so that the table does not name accounts or addresses.
+/// The one whose failures are counted: a hash, so that the table tells nothing about who tried what.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subject {
     key: String,
@@ -100,9 +83,14 @@ impl Subject {
 }
 
 impl Throttle {
-    /// Makes a throttle with these options.
-    pub fn new(options: ThrottleOptions) -> Self {
-        Self { options }
+    /// As patient as `settings` say.
+    pub fn new(settings: &LoginSettings) -> Self {
+        let count = |it| i64::try_from(it).unwrap_or(i64::MAX);
+        Self {
+            account_failures: count(settings.account_failures),
+            address_failures: count(settings.address_failures),
+            address_interval: delta(settings.address_interval).num_milliseconds().max(1),
+        }
     }
 
     /// Returns the time for which `subject` still has to wait; `None` if it may try now.
@@ -139,10 +127,8 @@ impl Throttle {
 
     /// Removes counts that are forgotten anyway at `now`, a bounded number at a time; answers how many.
     pub async fn sweep(&self, cx: &Context, now: DateTime<Utc>) -> Result<u64> {
-        let memory = self.options.memory.num_milliseconds();
-        let fading = self
-            .interval()
-            .saturating_mul(self.options.burst_of_address);
+        let memory = MEMORY.num_milliseconds();
+        let fading = self.address_interval.saturating_mul(self.address_failures);
         let horizon = now.timestamp_millis().saturating_sub(memory.max(fading));
         let old: Vec<String> = Entity::find()
             .select_only()
@@ -159,14 +145,14 @@ impl Throttle {
         Ok(done.rows_affected)
     }
 
-    /// Returns the rest of the wait that `row` imposes.
+    /// The rest of the wait that `row` imposes.
     fn left(&self, kind: Kind, row: &Model, now: DateTime<Utc>) -> Option<TimeDelta> {
         let passed = row.age(now);
         let left = match kind {
-            Kind::Doubling if passed > self.options.memory.num_milliseconds() => 0,
+            Kind::Doubling if passed > MEMORY.num_milliseconds() => 0,
             Kind::Doubling => self.pause(row.failures).saturating_sub(passed),
-            Kind::Fading if row.failures < self.options.burst_of_address => 0,
-            Kind::Fading => self.interval().saturating_sub(passed),
+            Kind::Fading if row.failures < self.address_failures => 0,
+            Kind::Fading => self.address_interval.saturating_sub(passed),
         };
         (left > 0).then(|| TimeDelta::milliseconds(left))
     }
@@ -182,24 +168,22 @@ impl Throttle {
             return first;
         };
         match subject.kind {
-            Kind::Doubling if before.age(now) > self.options.memory.num_milliseconds() => first,
+            Kind::Doubling if before.age(now) > MEMORY.num_milliseconds() => first,
             Kind::Doubling => Model {
                 failures: before.failures.saturating_add(1),
                 ..first
             },
             Kind::Fading => {
-                let faded = before.age(now) / self.interval();
+                let faded = before.age(now) / self.address_interval;
                 let standing = before.failures.saturating_sub(faded);
                 if standing <= 0 {
                     return first;
                 }
                 let since = before
                     .last_failure
-                    .saturating_add(faded.saturating_mul(self.interval()));
+                    .saturating_add(faded.saturating_mul(self.address_interval));
                 Model {
-                    failures: standing
-                        .saturating_add(1)
-                        .min(self.options.burst_of_address),
+                    failures: standing.saturating_add(1).min(self.address_failures),
                     last_failure: since,
                     ..first
                 }
@@ -207,16 +191,11 @@ impl Throttle {
         }
     }
 
-    fn interval(&self) -> i64 {
-        self.options.interval_of_address.num_milliseconds().max(1)
-    }
-
     /// The milliseconds to wait after so many failures: none, then the first wait, then twice as long each time.
     fn pause(&self, failures: i64) -> i64 {
-        let longest = self.options.longest_wait.num_milliseconds();
-        let Ok(doublings) = u32::try_from(failures.saturating_sub(self.options.free_for_account))
-        else {
-            return if failures < self.options.free_for_account {
+        let longest = LONGEST_WAIT.num_milliseconds();
+        let Ok(doublings) = u32::try_from(failures.saturating_sub(self.account_failures)) else {
+            return if failures < self.account_failures {
                 0
             } else {
                 longest
@@ -224,7 +203,7 @@ impl Throttle {
         };
         2_i64
             .checked_pow(doublings)
-            .and_then(|it| self.options.first_wait.num_milliseconds().checked_mul(it))
+            .and_then(|it| FIRST_WAIT.num_milliseconds().checked_mul(it))
             .map_or(longest, |it| it.min(longest))
     }
 }
@@ -240,16 +219,16 @@ fn digest(parts: &[&str]) -> String {
         })
 }
 
-/// The count of the failures of a subject.
+/// The number of times that somebody failed.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "login_failure")]
 pub struct Model {
-    /// The hash of the subject.
+    /// The one who failed, as a hash.
     #[sea_orm(primary_key, auto_increment = false)]
     pub subject: String,
     /// The number of failures that count.
     pub failures: i64,
-    /// The time of the last one or, where they fade, the time since which so many count. In milliseconds since 1970.
+    /// The time of the last one or, where they fade, since when so many count. In milliseconds since 1970.
     pub last_failure: i64,
 }
 

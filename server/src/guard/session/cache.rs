@@ -20,7 +20,9 @@ use super::attributes::Area;
 use super::id::{IdHash, SessionId};
 use super::record::Session;
 use super::store::{SqlSessions, Touch};
+use crate::base::config::SessionSettings;
 use crate::base::supervise::Task;
+use crate::base::system::delta;
 
 /// The time for which a session is believed without asking the store.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -33,38 +35,17 @@ const REMEMBERED: u64 = 100_000;
 const QUEUE: usize = 4096;
 /// The number of uses that are written down at once.
 const BATCH: usize = 256;
-/// The event of a changed password of a user, or of an account that was shut or deleted.
+/// The event that tells that the password of a user changed, or the account was shut or deleted.
 const CREDENTIALS: &str = "user.credentials";
 /// The number of times within its timeout the use of a session is written down, at most.
 const WRITES_PER_TIMEOUT: i64 = 30;
 
-/// The time for which sessions live and how many there may be.
-#[derive(Clone, Copy, Debug)]
-pub struct SessionOptions {
-    /// The time for which one may go unused.
-    pub timeout: TimeDelta,
-    /// The time for which one lives at most.
-    pub max_lifetime: TimeDelta,
-    /// The maximum number of sessions of a user; the oldest ends when there is one more.
-    pub per_user: u64,
-}
-
-impl Default for SessionOptions {
-    fn default() -> Self {
-        Self {
-            timeout: TimeDelta::seconds(1800),
-            max_lifetime: TimeDelta::seconds(43_200),
-            per_user: 50,
-        }
-    }
-}
-
 /// The sessions of the service.
 pub struct Sessions {
-    options: SessionOptions,
+    settings: SessionSettings,
     store: SqlSessions,
     clock: Arc<dyn Clock>,
-    /// The time at which this was made, by both clocks: time never goes slower than the monotonic one since then.
+    /// The time when this was made, by both clocks: time never goes slower than the monotonic one since then.
     start: (DateTime<Utc>, Instant),
     believed: Cache<IdHash, Arc<Session>>,
     suspected: Cache<IdHash, ()>,
@@ -72,7 +53,7 @@ pub struct Sessions {
     touches: mpsc::Sender<Touch>,
 }
 
-/// The time of the last use of a session, in milliseconds since 1970, and the one that the store has.
+/// The time when a session was last used, in milliseconds since 1970, and what the store knows of it.
 struct Use {
     last: AtomicI64,
     written: AtomicI64,
@@ -88,14 +69,13 @@ pub struct TouchWriter {
 impl Sessions {
     /// The sessions of `store`, and the task that writes down when they were used.
     pub fn new(
-        options: SessionOptions,
+        settings: &SessionSettings,
         store: SqlSessions,
         clock: Arc<dyn Clock>,
     ) -> (Self, TouchWriter) {
         let (sender, touches) = mpsc::channel(QUEUE);
-        let idle = options.timeout.to_std().unwrap_or(BELIEVED);
         let sessions = Self {
-            options,
+            settings: settings.clone(),
             store: store.clone(),
             start: (clock.now(), Instant::now()),
             clock,
@@ -106,16 +86,21 @@ impl Sessions {
             suspected: Cache::builder().time_to_live(SUSPECTED).build(),
             uses: Cache::builder()
                 .max_capacity(REMEMBERED)
-                .time_to_idle(idle.max(BELIEVED))
+                .time_to_idle(settings.timeout.max(BELIEVED))
                 .build(),
             touches: sender,
         };
         (sessions, TouchWriter { store, touches })
     }
 
-    /// Returns the time for which sessions live.
-    pub fn options(&self) -> &SessionOptions {
-        &self.options
+    /// The time for which a session lives without a request.
+    pub fn timeout(&self) -> TimeDelta {
+        delta(self.settings.timeout)
+    }
+
+    /// The time for which a session lives at all.
+    fn max_lifetime(&self) -> TimeDelta {
+        delta(self.settings.max_lifetime)
     }
 
     /// The store behind.
@@ -154,7 +139,7 @@ impl Sessions {
         Ok(found.and_then(|it| self.living(Arc::new(it))))
     }
 
-    /// Returns the time of the last use of `session`.
+    /// The time when `session` was last used.
     pub fn last_accessed(&self, session: &Session) -> DateTime<Utc> {
         self.uses
             .get(&session.id)
@@ -189,10 +174,8 @@ impl Sessions {
 
     /// Keeps a new session in the unit of work of `cx`.
     pub async fn create(&self, cx: &Context, session: &Session) -> Result<()> {
-        let ended = self
-            .store
-            .create(cx, session, self.options.per_user)
-            .await?;
+        let most = u64::try_from(self.settings.per_user).unwrap_or(u64::MAX);
+        let ended = self.store.create(cx, session, most).await?;
         for id in ended {
             self.forget(id);
         }
@@ -261,9 +244,7 @@ impl Sessions {
 
     /// Removes sessions that are over at `now` from the store, a bounded number at a time.
     pub async fn sweep(&self, now: DateTime<Utc>) -> Result<u64> {
-        self.store
-            .remove_expired(now, self.options.max_lifetime)
-            .await
+        self.store.remove_expired(now, self.max_lifetime()).await
     }
 
     /// Asks the store about `id` from now on, until the unit of work that changes it is over.
@@ -288,7 +269,7 @@ impl Sessions {
     /// `session`, unless it is over.
     pub(crate) fn living(&self, session: Arc<Session>) -> Option<Arc<Session>> {
         let last_accessed = self.last_accessed(&session);
-        let is_over = session.is_over(self.now(), last_accessed, self.options.max_lifetime);
+        let is_over = session.is_over(self.now(), last_accessed, self.max_lifetime());
         (!is_over).then_some(session)
     }
 
@@ -325,7 +306,7 @@ impl Task for TouchWriter {
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions")
-            .field("options", &self.options)
+            .field("settings", &self.settings)
             .field("believed", &self.believed.entry_count())
             .finish_non_exhaustive()
     }

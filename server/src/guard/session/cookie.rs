@@ -4,47 +4,22 @@
 //! cookie for a parent domain could then fix the session of a user (session fixation); here such a request simply has
 //! no session.
 
-use std::fmt;
-
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 use tower_cookies::Cookie;
 use tower_cookies::cookie::time::{Duration, OffsetDateTime};
 
 use super::id::SessionId;
+use crate::base::config::SessionSettings;
 
-pub use tower_cookies::cookie::SameSite;
-
-/// The suffix when no server id is configured.
-const DEFAULT_SUFFIX: &str = "svc";
 /// A longer suffix was not written by any server of ours.
 const MAX_SUFFIX: usize = 64;
-/// The longest server id.
-const MAX_SERVER_ID: usize = 32;
 
-/// The name and the attributes of the cookie.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CookieOptions {
-    name: String,
-    suffix: String,
-    domain: Option<String>,
-    is_always_secure: bool,
-    is_http_only: bool,
-    same_site: SameSite,
-}
+/// The session cookie, as the settings say.
+#[derive(Clone, Debug)]
+pub struct SessionCookie(SessionSettings);
 
-/// Why a cookie can't be written with the settings that were given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CookieError {
-    /// `svc.cookieName` is no cookie name.
-    Name,
-    /// `svc.serverId` can't be a suffix.
-    ServerId,
-    /// `svc.cookieDomain` is no domain.
-    Domain,
-}
-
-/// The session id that a request presents.
+/// The session that a request presents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Presented {
     /// No cookie of the name, or none that could be a session's.
@@ -55,64 +30,10 @@ pub enum Presented {
     Ambiguous,
 }
 
-impl CookieOptions {
-    /// A cookie with this name and suffix; without a server id the suffix is `svc`.
-    ///
-    /// # Errors
-    /// The name or the server id holds characters that don't fit.
-    pub fn new(name: &str, server_id: &str) -> Result<Self, CookieError> {
-        let suffix = match server_id {
-            "" => DEFAULT_SUFFIX,
-            other => other,
-        };
-        if !is_token(name) {
-            return Err(CookieError::Name);
-        }
-        if suffix.len() > MAX_SERVER_ID || !suffix.bytes().all(is_suffix_byte) {
-            return Err(CookieError::ServerId);
-        }
-        Ok(Self {
-            name: name.to_owned(),
-            suffix: suffix.to_owned(),
-            domain: None,
-            is_always_secure: false,
-            is_http_only: true,
-            same_site: SameSite::Lax,
-        })
-    }
-
-    /// Sends the cookie to the hosts of `domain` too.
-    ///
-    /// # Errors
-    /// It is no domain.
-    pub fn with_domain(mut self, domain: &str) -> Result<Self, CookieError> {
-        let is_legal = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'.');
-        if domain.is_empty() || !domain.bytes().all(is_legal) {
-            return Err(CookieError::Domain);
-        }
-        self.domain = Some(domain.to_owned());
-        Ok(self)
-    }
-
-    /// Returns whether scripts of a page are kept from reading the cookie.
-    #[must_use]
-    pub fn http_only(mut self, is_http_only: bool) -> Self {
-        self.is_http_only = is_http_only;
-        self
-    }
-
-    /// Marks the cookie `Secure` whatever connection the request came over.
-    #[must_use]
-    pub fn always_secure(mut self, is_always_secure: bool) -> Self {
-        self.is_always_secure = is_always_secure;
-        self
-    }
-
-    /// Sets the requests from other sites that carry the cookie.
-    #[must_use]
-    pub fn same_site(mut self, same_site: SameSite) -> Self {
-        self.same_site = same_site;
-        self
+impl SessionCookie {
+    /// A cookie with the name and the attributes in `settings`.
+    pub fn new(settings: &SessionSettings) -> Self {
+        Self(settings.clone())
     }
 
     /// The session that `headers` present.
@@ -140,13 +61,13 @@ impl CookieOptions {
         let at = pair.iter().position(|it| *it == b'=')?;
         let (name, value) = pair.split_at_checked(at)?;
         let value = value.strip_prefix(b"=")?;
-        (name.trim_ascii() == self.name.as_bytes()).then(|| value.trim_ascii())
+        (name.trim_ascii() == self.0.cookie_name.as_bytes()).then(|| value.trim_ascii())
     }
 
     /// The `Set-Cookie` header that gives `id` to a client whose request came over a connection that
     /// `is_secure`.
     pub fn issue(&self, id: &SessionId, is_secure: bool) -> HeaderValue {
-        let value = format!("{}.{}", id.expose(), self.suffix);
+        let value = format!("{}.{}", id.expose(), self.0.cookie_suffix());
         header(&self.cookie(value, is_secure))
     }
 
@@ -159,13 +80,14 @@ impl CookieOptions {
     }
 
     fn cookie(&self, value: String, is_secure: bool) -> Cookie<'static> {
-        let mut cookie = Cookie::build((self.name.clone(), value))
+        let settings = &self.0;
+        let mut cookie = Cookie::build((settings.cookie_name.clone(), value))
             .path("/")
-            .http_only(self.is_http_only)
-            .same_site(self.same_site)
-            .secure(is_secure || self.is_always_secure)
+            .http_only(settings.cookie_http_only)
+            .same_site(settings.cookie_same_site)
+            .secure(is_secure || settings.is_always_secure())
             .build();
-        if let Some(domain) = &self.domain {
+        if let Some(domain) = &settings.cookie_domain {
             cookie.set_domain(domain.clone());
         }
         cookie
@@ -180,45 +102,23 @@ pub(super) fn parse_value(value: &[u8]) -> Option<SessionId> {
 }
 
 fn header(cookie: &Cookie<'_>) -> HeaderValue {
-    // Name, suffix and domain were checked when the options were made, and an id has only such letters.
+    // Name, suffix and domain were checked when the settings were read, and an id has only such letters.
     let mut value =
         HeaderValue::try_from(cookie.to_string()).unwrap_or_else(|_| HeaderValue::from_static(""));
     value.set_sensitive(true);
     value
 }
 
-fn is_suffix_byte(it: u8) -> bool {
-    it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_')
-}
-
-fn is_token(name: &str) -> bool {
-    let is_legal = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
-    !name.is_empty() && name.bytes().all(is_legal)
-}
-
-impl fmt::Display for CookieError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Name => "`svc.cookieName` must be a cookie name: letters, digits, `-` and `_`",
-            Self::ServerId => {
-                "`svc.serverId` must have at most 32 letters, digits, `-` and `_`, and no dot"
-            }
-            Self::Domain => "`svc.cookieDomain` must be a domain such as `example.org`",
-        })
-    }
-}
-
-impl std::error::Error for CookieError {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::config::{Config, CookieSecure, SameSite};
 
     const A: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA0";
     const B: &str = "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB0";
 
-    fn options() -> CookieOptions {
-        CookieOptions::new("JSESSIONID", "").unwrap()
+    fn settings() -> SessionSettings {
+        Config::with(&[]).session
     }
 
     fn read(lines: &[&str]) -> Presented {
@@ -226,7 +126,7 @@ mod tests {
         for line in lines {
             headers.append(COOKIE, HeaderValue::from_str(line).unwrap());
         }
-        options().read(&headers)
+        SessionCookie(settings()).read(&headers)
     }
 
     #[test]
@@ -296,68 +196,83 @@ mod tests {
         let mut headers = HeaderMap::new();
         let value = HeaderValue::from_bytes(b"JSESSIONID=\xff\xfe.svc").unwrap();
         headers.append(COOKIE, value);
-        assert_eq!(options().read(&headers), Presented::Nothing);
+        assert_eq!(SessionCookie(settings()).read(&headers), Presented::Nothing);
     }
 
     #[test]
     fn sess_4_the_cookie_is_written_exactly() {
         let id = SessionId::parse(A).unwrap();
-        let domain = || options().with_domain("example.org").unwrap();
-        let node = CookieOptions::new("SID", "node-7").unwrap();
-        for (options, is_secure, expected) in [
+        let domain = || Some("example.org".to_owned());
+        for (settings, is_secure, expected) in [
             (
-                options(),
+                settings(),
                 false,
                 format!("JSESSIONID={A}.svc; HttpOnly; SameSite=Lax; Path=/"),
             ),
             (
-                options(),
+                settings(),
                 true,
                 format!("JSESSIONID={A}.svc; HttpOnly; SameSite=Lax; Secure; Path=/"),
             ),
             (
-                options().always_secure(true),
+                SessionSettings {
+                    cookie_secure: CookieSecure::Always,
+                    ..settings()
+                },
                 false,
                 format!("JSESSIONID={A}.svc; HttpOnly; SameSite=Lax; Secure; Path=/"),
             ),
             (
-                options().http_only(false).same_site(SameSite::Strict),
+                SessionSettings {
+                    cookie_http_only: false,
+                    cookie_same_site: SameSite::Strict,
+                    ..settings()
+                },
                 false,
                 format!("JSESSIONID={A}.svc; SameSite=Strict; Path=/"),
             ),
             (
-                domain(),
+                SessionSettings {
+                    cookie_domain: domain(),
+                    ..settings()
+                },
                 false,
                 format!("JSESSIONID={A}.svc; HttpOnly; SameSite=Lax; Path=/; Domain=example.org"),
             ),
             (
-                node.same_site(SameSite::None),
+                SessionSettings {
+                    cookie_name: "SID".to_owned(),
+                    server_id: "node-7".to_owned(),
+                    cookie_same_site: SameSite::None,
+                    ..settings()
+                },
                 true,
                 format!("SID={A}.node-7; HttpOnly; SameSite=None; Secure; Path=/"),
             ),
         ] {
-            let header = options.issue(&id, is_secure);
+            let header = SessionCookie(settings.clone()).issue(&id, is_secure);
             assert_eq!(header.to_str().unwrap(), expected);
             let parsed = Cookie::parse(expected).unwrap();
-            assert_eq!(parsed.value(), format!("{A}.{}", options.suffix));
+            assert_eq!(parsed.value(), format!("{A}.{}", settings.cookie_suffix()));
             assert_eq!(parsed.path(), Some("/"));
             assert_eq!(parsed.max_age(), None);
             assert_eq!(parsed.expires(), None);
             assert_eq!(
                 parsed.secure().unwrap_or_default(),
-                is_secure || options.is_always_secure
+                is_secure || settings.is_always_secure()
             );
-            assert_eq!(parsed.domain(), options.domain.as_deref());
+            assert_eq!(parsed.domain(), settings.cookie_domain.as_deref());
         }
     }
 
     #[test]
     fn clearing_differs_from_issuing_only_in_value_and_age() {
-        let options = options()
-            .with_domain("example.org")
-            .unwrap()
-            .same_site(SameSite::Strict);
-        let cleared = options.clear(true);
+        let cookie = SessionCookie(SessionSettings {
+            cookie_domain: Some("example.org".to_owned()),
+            cookie_same_site: SameSite::Strict,
+            ..settings()
+        });
+        let cleared = cookie.clear(true);
         assert_eq!(
             cleared.to_str().unwrap(),
             "JSESSIONID=; HttpOnly; SameSite=Strict; Secure; Path=/; Domain=example.org; Max-Age=0; \
@@ -366,7 +281,7 @@ mod tests {
         let parse = |it: &HeaderValue| Cookie::parse(it.to_str().unwrap().to_owned()).unwrap();
         let (cleared, issued) = (
             parse(&cleared),
-            parse(&options.issue(&SessionId::parse(A).unwrap(), true)),
+            parse(&cookie.issue(&SessionId::parse(A).unwrap(), true)),
         );
         let attributes = |it: &Cookie<'_>| {
             let text = |it: Option<&str>| it.map(ToOwned::to_owned);
@@ -379,17 +294,5 @@ mod tests {
             )
         };
         assert_eq!(attributes(&cleared), attributes(&issued));
-    }
-
-    #[test]
-    fn settings_that_would_break_the_header_are_refused() {
-        assert_eq!(CookieOptions::new("a b", ""), Err(CookieError::Name));
-        assert_eq!(CookieOptions::new("", ""), Err(CookieError::Name));
-        assert_eq!(CookieOptions::new("a", "x.y"), Err(CookieError::ServerId));
-        assert_eq!(
-            CookieOptions::new("a", &"x".repeat(33)),
-            Err(CookieError::ServerId)
-        );
-        assert_eq!(options().with_domain("a;b"), Err(CookieError::Domain));
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::{
-    Access, Action, Answers, Arguments, Context, Delete, Entity, Error, Fields, List, Need,
-    Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update, Verb, search,
+    Access, Action, ActionResult, Answers, Arguments, Context, Delete, Entity, Error, Fields, List,
+    Need, Operation, Page, Permit, Provider, Read, Result, Search, Update, Verb, search,
 };
 use serde::Serialize;
 
@@ -117,7 +117,7 @@ impl SessionEntity {
             creation_time: now,
             last_accessed_time: now,
             current_time: now,
-            max_inactive_interval: sessions.options().timeout.num_seconds(),
+            max_inactive_interval: sessions.timeout().num_seconds(),
             attribute_names: None,
             csrf_token: None,
             session: None,
@@ -256,26 +256,26 @@ impl entity_core::Actions for SessionProvider {
     }
 }
 
-async fn show_current(cx: &Context) -> Result<Outcome<SessionProvider>> {
+async fn show_current(cx: &Context) -> Result<ActionResult<SessionProvider>> {
     let sessions = cx.service::<Sessions>()?;
     let entity = match own(cx, &sessions).await? {
         Some(session) => SessionEntity::current(cx, &sessions, session),
         None => SessionEntity::none(cx, &sessions),
     };
-    Ok(Outcome::Entity(entity))
+    Ok(ActionResult::Entity(entity))
 }
 
 /// Every request counts as a use already; this one only has to arrive.
-async fn keep_alive(cx: &Context, _: Arguments) -> Result<Outcome<SessionProvider>> {
+async fn keep_alive(cx: &Context, _: Arguments) -> Result<ActionResult<SessionProvider>> {
     let sessions = cx.service::<Sessions>()?;
     let session = own(cx, &sessions)
         .await?
         .ok_or_else(Error::unauthenticated)?;
     sessions.touch(&session);
-    Ok(Outcome::Done)
+    Ok(ActionResult::Done)
 }
 
-async fn end_current(cx: &Context) -> Result<Outcome<SessionProvider>> {
+async fn end_current(cx: &Context) -> Result<ActionResult<SessionProvider>> {
     let sessions = cx.service::<Sessions>()?;
     let session = own(cx, &sessions)
         .await?
@@ -287,7 +287,7 @@ async fn end_current(cx: &Context) -> Result<Outcome<SessionProvider>> {
         (session.handle(), &session.user().id),
     )
     .await?;
-    Ok(Outcome::Done)
+    Ok(ActionResult::Done)
 }
 
 async fn own(cx: &Context, sessions: &Sessions) -> Result<Option<Arc<Session>>> {

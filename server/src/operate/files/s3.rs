@@ -31,7 +31,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::{disk, failed, named};
-use crate::base::config::{Bucket, Config};
+use crate::base::config::{Bucket, FileSettings};
 
 /// The folders of the files, and of the notes of multipart uploads.
 const FILES: &str = "files";
@@ -77,12 +77,12 @@ impl fmt::Debug for S3Store {
 }
 
 impl S3Store {
-    /// Opens the store in `bucket`, as `config` says. Settings that it leaves out are taken from the environment, by
-    /// the variables of Amazon's own programs (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION` …).
+    /// Opens the store in `bucket`, as `settings` say. What they leave out follows from the environment, by the variables
+    /// of Amazon's own programs (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION` …).
     ///
     /// # Errors
-    /// Returns an error if the settings do not go together. It does not check that the store can be reached.
-    pub async fn open(bucket: &Bucket, config: &Config) -> Result<Self> {
+    /// Returns an error if the settings do not go together. Whether the store can be reached is not looked at.
+    pub async fn open(bucket: &Bucket, settings: &FileSettings) -> Result<Self> {
         // The library for TLS wants to be told once in a process which ciphers it uses; who told it first is right.
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = ClientOptions::new()
@@ -99,21 +99,21 @@ impl S3Store {
             .with_retry(retry)
             .with_disable_bulk_delete(true)
             .with_bucket_name(bucket.name());
-        if let Some(endpoint) = &config.files_endpoint {
+        if let Some(endpoint) = &settings.endpoint {
             builder = builder
                 .with_endpoint(endpoint.as_str())
                 .with_allow_http(!endpoint.is_https());
         }
-        if let Some(region) = &config.files_region {
+        if let Some(region) = &settings.region {
             builder = builder.with_region(region);
         }
-        if let (Some(key), Some(secret)) = (&config.files_access_key, &config.files_secret_key) {
+        if let (Some(key), Some(secret)) = (&settings.access_key, &settings.secret_key) {
             builder = builder
                 .with_access_key_id(key)
                 .with_secret_access_key(secret.0.expose_secret());
         }
         let wrong = |error: object_store::Error| unusable(bucket.address(), &error);
-        let folder = config.files_folder.as_ref().map(PathBuf::from);
+        let folder = settings.folder.as_ref().map(PathBuf::from);
         if let Some(folder) = folder.clone() {
             disk::make_folder(folder).await?;
         }

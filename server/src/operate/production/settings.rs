@@ -4,31 +4,30 @@ use psl::{List, Psl as _};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::base::config::{Config, Network, Problem, WebOrigin};
+use crate::base::config::{Config, Network, Problem};
 
 /// More failed logins than this are no limit for whoever guesses passwords.
 const GUESSES: usize = 1_000;
 
-/// Returns the unsafe settings of `config`.
+/// The settings in `config` that are unsafe.
 pub(super) fn inspect(config: &Config) -> Vec<Problem> {
-    let is_https = config.public_url.as_ref().is_some_and(WebOrigin::is_https);
-    let has_plain_origin = config.csrf_trusted_origins.iter().any(|it| !it.is_https());
+    let has_plain_origin = config.csrf.trusted_origins.iter().any(|it| !it.is_https());
     let has_plain_reader = config.cors_origins.iter().any(|it| !it.is_https());
-    let has_wildcard = config.trusted_proxies.iter().any(Network::holds_strangers);
-    let rules = [
+    let has_wildcard = config.proxy.trusted.iter().any(Network::holds_strangers);
+    let mut found = Problem::of_broken([
         (
-            !is_https,
+            !config.session.has_https(),
             "svc.serverUrl",
             "must be the public address, beginning with https: people's passwords must not cross a network in the clear",
         ),
         (
-            !config.cookie_says_secure(false),
+            !config.session.is_always_secure(),
             "cookie.secure",
             "must be `always`, or `auto` with an https address in `svc.serverUrl`: browsers would send the session \
              in the clear",
         ),
         (
-            !config.cookie_http_only,
+            !config.session.cookie_http_only,
             "cookie.httponly",
             "must be true: a script in a page could read the session",
         ),
@@ -53,21 +52,20 @@ pub(super) fn inspect(config: &Config) -> Vec<Problem> {
             "proxy.trusted",
             "must name the addresses of your proxies: this holds strangers, who could say that they are anybody",
         ),
-    ];
-    let mut found = broken(rules);
+    ]);
     found.extend(lacks_store(config));
     found
 }
 
 /// Returns whether everything at a trusted address may name users.
 fn lacks_secret(config: &Config) -> bool {
-    config.auth_trusted_header.is_some() && config.auth_trusted_secret.is_none()
+    config.auth.trusted_header.is_some() && config.auth.trusted_secret.is_none()
 }
 
 /// A service whose database several nodes can share, and that stores files where only this node may find them.
 pub(super) fn lacks_store(config: &Config) -> Option<Problem> {
     let is_alone = config.database.is_file();
-    let is_told = config.files_folder.is_some() || config.files_url.is_some();
+    let is_told = config.files.folder.is_some() || config.files.url.is_some();
     (!is_alone && !is_told).then(|| {
         Problem::new(
             "files.folder",
@@ -77,21 +75,22 @@ pub(super) fn lacks_store(config: &Config) -> Option<Problem> {
     })
 }
 
-/// Returns the settings of `config` that are allowed and worth a second thought.
+/// The settings in `config` that are allowed and worth a second thought.
 pub(super) fn warn(config: &Config) -> Vec<Problem> {
-    let domain = config.cookie_domain.as_deref().unwrap_or_default();
+    let domain = config.session.cookie_domain.as_deref().unwrap_or_default();
     let has_plain_endpoint = config
-        .files_endpoint
+        .files
+        .endpoint
         .as_ref()
         .is_some_and(|it| !it.is_https());
-    let rules = [
+    Problem::of_broken([
         (
-            logs_too_much(&config.log_level),
+            logs_too_much(&config.log.level),
             "log.level",
             "logs in great detail (`debug` or `trace`): statements with people's data fill the log; use `info`",
         ),
         (
-            config.login_account_failures > GUESSES || config.login_address_failures > GUESSES,
+            config.login.account_failures > GUESSES || config.login.address_failures > GUESSES,
             "login.accountFailures",
             "and `login.addressFailures` hardly limit who guesses passwords: use at most 1000",
         ),
@@ -111,16 +110,7 @@ pub(super) fn warn(config: &Config) -> Vec<Problem> {
             "svc.cookieDomain",
             "is a public suffix, under which strangers have hosts: browsers refuse such a cookie; use your own domain",
         ),
-    ];
-    broken(rules)
-}
-
-fn broken<const N: usize>(rules: [(bool, &str, &str); N]) -> Vec<Problem> {
-    rules
-        .into_iter()
-        .filter(|(is_broken, ..)| *is_broken)
-        .map(|(_, key, message)| Problem::new(key, message))
-        .collect()
+    ])
 }
 
 /// Returns whether some part of the service logs at a level below `info`.

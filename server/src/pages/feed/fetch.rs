@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use entity_core::db;
 use entity_core::engine::{DirectPath, Request};
 use entity_core::format::{OwnAddress, Renderer, View};
-use entity_core::reply::Abilities;
+use entity_core::reply::AllowedActions;
 use entity_core::unit::{Mode, Store as _};
 use entity_core::{Caller, Context, Error, ErrorKind, Result, Verb};
 use sea_orm::sea_query::Expr;
@@ -195,13 +195,13 @@ async fn show(
                 minutes: KEPT_MINUTES,
                 query: sent,
             }),
-            abilities: Abilities::default(),
+            allowed_actions: AllowedActions::default(),
             formats: &app.formats,
             registry: app.dispatcher.registry(),
             absolute: entity_providers::base::html::absolute,
             user: None,
             csrf_token: None,
-            most_bytes: app.config.answer_bytes.0,
+            most_bytes: app.config.limits.answer_bytes.0,
         },
     };
     let mut response = app

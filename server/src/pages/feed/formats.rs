@@ -1,6 +1,6 @@
 //! The formats of a private feed.
 
-use entity_core::db::{Kept, Row};
+use entity_core::db::{ColumnValue, Row};
 use entity_core::{Context, Result};
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 #[serde(transparent)]
 pub struct FormatNames(pub Vec<String>);
 
-impl Kept for FormatNames {
+impl ColumnValue for FormatNames {
     type Sent = Vec<String>;
 
     fn receive(_cx: &Context, sent: Vec<String>) -> Result<Self, String> {

@@ -68,7 +68,7 @@ impl Builder<'_> {
     fn endpoint_answers(&mut self, endpoint: &Endpoint) -> BTreeMap<String, Answer> {
         let success = endpoint.success.map(|it| self.endpoint_success(it));
         let mut answers = BTreeMap::from_iter(success);
-        if matches!(endpoint.success, Some(Success::Maybe(_))) {
+        if matches!(endpoint.success, Some(Success::OptionalBody(_))) {
             answers.insert("204".to_owned(), Answer::Own(empty("There are no data.")));
         }
         answers.extend(endpoint.has_version.then(not_modified));
@@ -90,14 +90,14 @@ impl Builder<'_> {
     fn endpoint_success(&mut self, success: Success) -> (String, Answer) {
         let (status, answer) = match success {
             Success::Data(shape)
-            | Success::Maybe(shape)
-            | Success::Part(shape)
+            | Success::OptionalBody(shape)
+            | Success::Paged(shape)
             | Success::Created(shape) => {
                 let data = shape(&mut self.generator);
                 let enveloped = envelope_schema(&data);
                 let either = json_schema!({ "anyOf": [data, enveloped] });
                 let mut answer = json("The data.", either);
-                if matches!(success, Success::Part(_)) {
+                if matches!(success, Success::Paged(_)) {
                     let next = text_header("The next part of the list.");
                     answer.headers.insert("Link", next);
                 }
@@ -153,9 +153,9 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     let envelope = (ENVELOPE, "whether to put the data into an envelope");
     let has_envelope = matches!(
         endpoint.success,
-        Some(Success::Data(_) | Success::Maybe(_) | Success::Part(_))
+        Some(Success::Data(_) | Success::OptionalBody(_) | Success::Paged(_))
     );
-    let is_part = matches!(endpoint.success, Some(Success::Part(_)));
+    let is_part = matches!(endpoint.success, Some(Success::Paged(_)));
     let is_window = |it: &&ListParameter| WINDOW.contains(&it.name);
     let window = LIST_PARAMETERS.iter().filter(is_window);
     let window = window.map(window_parameter).filter(|_| is_part);

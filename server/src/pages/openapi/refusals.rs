@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use entity_core::format::{Problem, View};
-use entity_core::reply::Abilities;
+use entity_core::reply::AllowedActions;
 use entity_core::{ErrorKind, Need, Verb, shape};
 use entity_formats::json::ProblemBody;
 use entity_formats::openapi::{Answer, Content, Response};
@@ -100,8 +100,8 @@ const OVERLONG: &str = "HeaderTooLong";
 /// The errors that every operation of this kind can have.
 pub(super) fn of(mount: Mount, verb: Verb, need: Need, config: &Config) -> Vec<ErrorKind> {
     let is_open = need == Need::Public;
-    let has_evidence = config.auth_basic || config.auth_trusted_header.is_some();
-    let is_limited = [config.rate_reads, config.rate_writes, config.rate_strangers]
+    let has_evidence = config.auth.basic || config.auth.trusted_header.is_some();
+    let is_limited = [config.rate.reads, config.rate.writes, config.rate.strangers]
         .iter()
         .any(|it| *it > 0);
     let all = [
@@ -195,7 +195,7 @@ impl Builder<'_> {
             ErrorKind::MethodNotAllowed => &[("Allow", "The methods that this address takes.")],
             ErrorKind::TooManyRequests => &RATE_LIMITED,
             ErrorKind::Unavailable => &[RETRY_AFTER],
-            ErrorKind::Unauthenticated if self.config.auth_basic => {
+            ErrorKind::Unauthenticated if self.config.auth.basic => {
                 &[("WWW-Authenticate", "How else one may say who one is.")]
             }
             _ => &[],
@@ -227,7 +227,7 @@ impl Builder<'_> {
             formats: self.formats,
             registry: self.registry,
             absolute: |html, _base| html.to_owned(),
-            abilities: Abilities::default(),
+            allowed_actions: AllowedActions::default(),
             user: None,
             csrf_token: None,
             most_bytes: usize::MAX,

@@ -4,7 +4,7 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use entity_core::format::View;
-use entity_core::words::{is_web_address, to_uri};
+use entity_core::primitives::{is_web_address, to_uri};
 use entity_core::{Error, Provider as _, Result, encode_segment, menu};
 use entity_formats::html::folder::{FileLink, Folder, folder_page};
 use entity_formats::write_pairs;
@@ -31,7 +31,7 @@ pub(super) async fn file(visit: Visit<'_>) -> Result<Response> {
             let site = Some(folder.site_id.clone()).filter(|it| !it.is_empty());
             let around = dispatcher.read(origin, |cx| Box::pin(menu::around(cx, site)));
             let view = View {
-                abilities: around.await?,
+                allowed_actions: around.await?,
                 ..visit.view()
             };
             folder_page(&shown(folder), &view).map(fresh_page)

@@ -59,8 +59,8 @@ pub(super) async fn log_in(visit: Visit<'_>) -> Result<Response> {
         app, context, body, ..
     } = visit;
     let config = &app.config;
-    let limit = config.login_body.0;
-    body.read(context, limit, config.body_timeout).await?;
+    let limit = config.limits.login_body.0;
+    body.read(context, limit, config.timeouts.body).await?;
     let body = &*body.bytes;
     if !context.has_form() && !body.is_empty() {
         return Err(Error::new(

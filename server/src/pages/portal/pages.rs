@@ -26,9 +26,9 @@ pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
     let found = dispatcher.read(origin, |cx| {
         Box::pin(async move { Ok((portal::home(cx).await?, menu::around(cx, None).await?)) })
     });
-    let (home, abilities) = found.await?;
+    let (home, allowed_actions) = found.await?;
     let view = View {
-        abilities,
+        allowed_actions,
         ..visit.view()
     };
     let bytes = home_page(&links(home), &view)?;

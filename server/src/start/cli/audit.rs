@@ -2,7 +2,7 @@
 
 use entity_core::context::Clock as _;
 use entity_core::db::{Db, Row, Sql};
-use entity_core::sheet::Sheet;
+use entity_core::sheet::CsvTable;
 use sea_orm::ConnectionTrait as _;
 
 use super::arguments::Audit;
@@ -121,13 +121,13 @@ fn lines(page: &[Told]) -> Result<String, Failure> {
 }
 
 fn head() -> Result<String, Failure> {
-    let mut sheet = Sheet::new(usize::MAX);
+    let mut sheet = CsvTable::new(usize::MAX);
     sheet.row(HEAD)?;
     output::sheet(sheet)
 }
 
 fn table(page: &[Told]) -> Result<String, Failure> {
-    let mut sheet = Sheet::new(usize::MAX);
+    let mut sheet = CsvTable::new(usize::MAX);
     for row in page {
         let or_nothing = |it: &Option<String>| it.clone().unwrap_or_default();
         sheet.row([

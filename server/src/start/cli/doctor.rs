@@ -64,7 +64,7 @@ fn check(config: &Config, file: Option<&Path>, options: Options) -> Result<Vec<S
     }
     let place = files::place(config)?;
     let folder = files::folder(config)?;
-    match config.files_url.is_some() || folder.is_none_or(|it| it.is_dir()) {
+    match config.files.url.is_some() || folder.is_none_or(|it| it.is_dir()) {
         true => say(&format!("files: in {place}")),
         false => say(&format!("files: in {place}, which is made at the start")),
     }
@@ -120,7 +120,7 @@ async fn survey(
     content: &Db,
     is_thorough: bool,
 ) -> entity_core::Result<Survey> {
-    let store = &match config.files_url {
+    let store = &match config.files.url {
         Some(_) => files::connect(config).await?,
         None => Blobs::new(DiskStore::at(files::folder(config)?.unwrap_or_default())),
     };

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use entity_core::db::Transaction;
-use entity_core::engine::{Origin, Reading};
+use entity_core::engine::{Origin, ReadBudget};
 use entity_core::reply::Effect;
 use entity_core::{Caller, ErrorKind, Reference};
 use entity_providers::face::demo::scale::{self, Added, Part};
@@ -231,6 +231,6 @@ fn origin(command: &str) -> Origin {
         request_id: "operator".into(),
         method: "CLI".into(),
         path: command.into(),
-        reading: Reading::default(),
+        read_budget: ReadBudget::default(),
     }
 }

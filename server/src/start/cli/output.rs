@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use entity_core::ErrorKind;
-use entity_core::sheet::Sheet;
+use entity_core::sheet::CsvTable;
 use serde::Serialize;
 
 /// The reason why a command failed, as it is told.
@@ -64,7 +64,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, Failure> {
 }
 
 /// The lines of `sheet`.
-pub(super) fn sheet(sheet: Sheet) -> Result<String, Failure> {
+pub(super) fn sheet(sheet: CsvTable) -> Result<String, Failure> {
     let text = String::from_utf8(sheet.into_bytes("")?.bytes)?;
     let is_unsafe = |it: char| it.is_control() && !matches!(it, '\r' | '\n');
     Ok(text.replace(is_unsafe, REPLACED))
@@ -130,7 +130,7 @@ mod tests {
         let line = json(&[text]).unwrap();
         assert_eq!(line, "[\"\\u001b[2J\\u009b2J\\u007f\\n\"]\n");
         assert_eq!(serde_json::from_str::<[String; 1]>(&line).unwrap(), [text]);
-        let mut cells = Sheet::new(100);
+        let mut cells = CsvTable::new(100);
         cells.row(["a\u{1b}[2J", "=1+1"]).unwrap();
         assert_eq!(sheet(cells).unwrap(), "a\u{fffd}[2J,'=1+1\r\n");
     }

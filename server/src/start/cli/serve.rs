@@ -80,14 +80,14 @@ pub(super) async fn run(
         tracing::info!("entity types of {name} {version}: {}", types.join(", "));
     }
     tracing::info!("listening on {}", app.config.listen);
-    let trusted = app.config.clone();
+    let proxies = app.config.proxy.clone();
     let stop = stop_signal()?;
     let (end, stop_at_once) = (stop_signal()?, stop_signal()?);
     let serving = listen::serve(
         listener,
         app.clone(),
         listening,
-        move |address| trusted.trusts(address),
+        move |address| proxies.trusts(address),
         app.health.clone(),
         stop.once(),
     );
@@ -178,7 +178,7 @@ impl StopSignal {
         let endless = async {
             loop {
                 sleep(LAST_ANSWERS).await;
-                let length = app.config.write_hold + UNENDED;
+                let length = app.config.pool.write_hold + UNENDED;
                 if let Some(work) = app.dispatcher.holders().stalled(Instant::now(), length) {
                     return work;
                 }

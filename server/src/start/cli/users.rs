@@ -1,7 +1,7 @@
 //! `lectern user list`: prints the accounts.
 
 use entity_core::db::{Row, Sql};
-use entity_providers::people::authorizer::ADMIN_SITE;
+use entity_providers::people::site::id::ADMIN_SITE;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, QueryResult};
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::IntoResponse as _;
 use entity_core::endpoint::{Endpoint, Success};
 use entity_core::format::{Renderer, View};
-use entity_core::reply::Abilities;
+use entity_core::reply::AllowedActions;
 use entity_core::schemars::{Schema, SchemaGenerator, json_schema};
 use entity_core::{Error, ErrorKind, Result, encode_segment};
 use entity_formats::html::explorer_page;
@@ -83,7 +83,7 @@ fn describe(
     let (app, context) = (call.app, call.context);
     let format = app.formats.renderer(name).map(Renderer::format);
     let format = format.ok_or_else(|| Error::internal("a format of every service is missing"))?;
-    let view = crate::web::direct::request::view(app, context, None, Abilities::default());
+    let view = crate::web::direct::request::view(app, context, None, AllowedActions::default());
     let headers = &context.parts.headers;
     let described = app
         .descriptions

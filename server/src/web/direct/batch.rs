@@ -87,8 +87,8 @@ pub(super) async fn answer(direct: DirectRequest<'_>, body: &mut RequestBody) ->
         _ => return Err(Error::not_acceptable(&FORMATS)),
     };
     let config = &app.config;
-    let limit = config.other_body.0;
-    body.read(context, limit, config.body_timeout).await?;
+    let limit = config.limits.other_body.0;
+    body.read(context, limit, config.timeouts.body).await?;
     let (query, body) = (context.query()?, &*body);
     let key = Key::of(context, body, verb)?;
     let key = key.as_ref();

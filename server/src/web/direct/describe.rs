@@ -5,7 +5,7 @@ use axum::response::Response;
 use entity_core::catalog::{Address, Catalog, Place, TypeEntry};
 use entity_core::engine::{DirectPath, Route};
 use entity_core::format::{Format, Formats, View};
-use entity_core::reply::{Abilities, Body, Value};
+use entity_core::reply::{AllowedActions, Body, Value};
 use entity_core::{Error, Result, Verb, encode_segment};
 use entity_formats::xml::{Described, write_description};
 
@@ -50,7 +50,7 @@ pub(crate) fn answer(direct: DirectRequest<'_>) -> Result<Response> {
     // What is written once for all is not written for one of our names.
     let view = View {
         base_url: &app.dispatcher.shared().base_url,
-        ..direct.view(Abilities::default())
+        ..direct.view(AllowedActions::default())
     };
     app.descriptions
         .answer((&address, format), headers, &view, |view| {

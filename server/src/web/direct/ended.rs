@@ -19,7 +19,7 @@ pub(crate) async fn keep(direct: DirectRequest<'_>, body: &mut RequestBody, erro
     }
     // Without it, the page says what every such page says.
     if context.has_form() {
-        let (most, patience) = (app.config.form_body.0, app.config.body_timeout);
+        let (most, patience) = (app.config.limits.form_body.0, app.config.timeouts.body);
         let _read_or_not = body.read(context, most, patience).await;
     } else if let Some(sent) = context.verb
         && let Some(reception) = upload::reception(app, &context.parts, path, sent)

@@ -14,7 +14,7 @@ use crate::web::coding;
 
 /// Stands for whatever there is.
 const ANY: &str = "*";
-/// What a weak tag begins with.
+/// The beginning of a weak tag.
 const WEAK: &str = "W/";
 
 /// The strong tag of `version` in the format `format`.
@@ -114,7 +114,7 @@ fn is_tag(text: &str) -> bool {
     inner.is_some()
 }
 
-/// What a header lists, if there is one.
+/// The tags that a header lists, if there is one.
 fn tags<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Vec<&'a str>> {
     if !headers.contains_key(name) {
         return None;

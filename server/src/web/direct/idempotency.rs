@@ -20,9 +20,10 @@ use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Order, Query};
 use sea_orm::{ConnectionTrait as _, Value};
 use sha2::{Digest as _, Sha256};
 
+use crate::base::config::RetentionSettings;
 use crate::base::media;
 use crate::base::no_store;
-use crate::operate::idempotency::{Bounds, TABLE, oldest};
+use crate::operate::idempotency::{TABLE, oldest};
 use crate::web::app::App;
 use crate::web::middleware::audit::Audited;
 use crate::web::request_body::RequestBody;
@@ -336,8 +337,8 @@ impl Kept {
 
     /// Removes the oldest results of the account, if it has too many.
     async fn make_room(&self, cx: &Context) -> Result<()> {
-        let bounds = cx.service::<Bounds>()?;
-        let keys = u64::try_from(bounds.keys).unwrap_or(u64::MAX);
+        let keys = cx.service::<RetentionSettings>()?.idempotency_keys;
+        let keys = u64::try_from(keys).unwrap_or(u64::MAX);
         let user = self.key.user.as_str();
         let created = || Expr::col(Alias::new("created"));
         let of_user = || Expr::col(Alias::new("user_id")).eq(user);
@@ -427,7 +428,7 @@ fn without_content(headers: &str) -> String {
     serde_json::to_string(&kept).unwrap_or_default()
 }
 
-/// What there is of a request: with the same key, method, address, kind of body and body must be the same. The kind is
+/// The parts of a request that must be the same when its key comes again: method, address, kind of body, body. The kind is
 /// the media type: its parameters say nothing, for whatever is read is UTF-8.
 fn whole<'a>(
     parts: &'a RequestParts,
@@ -445,7 +446,7 @@ fn whole<'a>(
     ]
 }
 
-/// What tells the files of a request from others.
+/// The files of a request, so that they can be told from others.
 fn files_of(body: &RequestBody) -> String {
     let files = body.uploaded.iter().flat_map(|it| &it.files);
     let lines = files.map(|it| {

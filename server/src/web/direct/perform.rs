@@ -144,7 +144,7 @@ pub(super) fn prepare(
         input,
         preconditions,
         is_dry_run: context.preferences.is_dry_run,
-        wants_abilities: format.name == "html",
+        wants_allowed_actions: format.name == "html",
         origin,
     };
     first::of_format(&mut request, format, registry);
@@ -261,14 +261,14 @@ impl Performance<'_> {
         }
         match stream::begin(app, context, streaming).await? {
             Begun::Part(mut response) => {
-                respond::remark(response.headers_mut(), &reply.remarks);
+                respond::remark(response.headers_mut(), &reply.headers);
                 Ok(response)
             }
             Begun::Whole(bytes) => self.respond(&Reply {
                 body: Body::Bytes(bytes),
                 effect: reply.effect.clone(),
-                abilities: reply.abilities.clone(),
-                remarks: reply.remarks.clone(),
+                allowed_actions: reply.allowed_actions.clone(),
+                headers: reply.headers.clone(),
             }),
         }
     }
@@ -322,12 +322,12 @@ impl Performance<'_> {
         }
         let (direct, prepared) = (self.direct, self.prepared);
         let DirectRequest { app, context, path } = direct;
-        let abilities = reply.abilities.clone();
-        let options = direct.options(self.format_of(reply), prepared.preference, abilities);
+        let allowed_actions = reply.allowed_actions.clone();
+        let options = direct.options(self.format_of(reply), prepared.preference, allowed_actions);
         let mut response = app.answers.aside(&context.origin, || {
             respond::respond(reply, &options, &app.formats)
         })?;
-        respond::remark(response.headers_mut(), &reply.remarks);
+        respond::remark(response.headers_mut(), &reply.headers);
         let registry = direct.registry();
         if response.status() == StatusCode::NO_CONTENT
             && entity_core::engine::is_told_done(registry, path, prepared.request.verb)

@@ -88,7 +88,7 @@ fn with(mut form: Form, mut refusal: Refusal) -> Body {
     Body::Form(form)
 }
 
-/// What a form said, if a form was sent by somebody who reads pages.
+/// The content of the form, if a form was sent by somebody who reads pages.
 fn sent(direct: DirectRequest<'_>, body: &RequestBody) -> Option<(Format, Verb, Parsed)> {
     let format = direct.format().ok()?;
     if format.name != "html" || direct.context.errors.wants_problem {
@@ -118,7 +118,7 @@ fn comes_back(error: &Error) -> bool {
     )
 }
 
-/// What was sent in lines of text: it suggests to the form what it did when it was opened, such as the site.
+/// The short texts that were sent: they suggest to the form what they did when it was opened, such as the site.
 fn suggested(parsed: &Parsed) -> Vec<(String, String)> {
     let fields = parsed.input.fields.iter();
     let texts = fields.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
@@ -148,7 +148,7 @@ async fn empty(
         input: Input::default(),
         preconditions: Preconditions::default(),
         is_dry_run: false,
-        wants_abilities: true,
+        wants_allowed_actions: true,
         origin: context.origin.clone(),
     };
     match app.dispatcher.dispatch(&request).await.ok()?.body {

@@ -6,7 +6,7 @@ use axum::http::Uri;
 use axum::response::Response;
 use entity_core::engine::DirectPath;
 use entity_core::format::{Format, View};
-use entity_core::reply::{Abilities, Body, Effect, Reply};
+use entity_core::reply::{AllowedActions, Body, Effect, Reply};
 use entity_core::{Error, Registry, Result};
 
 use super::respond::{self, Preference, ResponseOptions};
@@ -68,7 +68,7 @@ impl<'a> DirectRequest<'a> {
         &self,
         format: Format,
         preference: Preference,
-        abilities: Abilities,
+        allowed_actions: AllowedActions,
     ) -> ResponseOptions<'a> {
         ResponseOptions {
             headers: &self.context.parts.headers,
@@ -77,7 +77,7 @@ impl<'a> DirectRequest<'a> {
             format,
             is_named: self.path.format.is_some(),
             preference,
-            view: self.view(abilities),
+            view: self.view(allowed_actions),
         }
     }
 
@@ -87,19 +87,19 @@ impl<'a> DirectRequest<'a> {
     /// The client accepts none in which it can be told.
     pub(super) fn show(&self, body: Body) -> Result<Response> {
         let format = self.format_among(&self.app.formats.offered(&body))?;
-        let options = self.options(format, Preference::Usual, Abilities::default());
+        let options = self.options(format, Preference::Usual, AllowedActions::default());
         let reply = Reply {
             body,
             effect: Effect::Read,
-            abilities: Abilities::default(),
-            remarks: Vec::new(),
+            allowed_actions: AllowedActions::default(),
+            headers: Vec::new(),
         };
         respond::respond(&reply, &options, &self.app.formats)
     }
 
     /// The facts that renderers may know of the request.
-    pub(super) fn view(&self, abilities: Abilities) -> View<'a> {
-        view(self.app, self.context, self.extension(), abilities)
+    pub(super) fn view(&self, allowed_actions: AllowedActions) -> View<'a> {
+        view(self.app, self.context, self.extension(), allowed_actions)
     }
 
     /// Answers an error in the format that was asked for; in JSON where that format does not tell errors.
@@ -122,7 +122,7 @@ pub(super) fn fail(
         return error::respond(error, errors);
     };
     let problem = error::problem(error, errors);
-    let view = view(app, context, extension, Abilities::default());
+    let view = view(app, context, extension, AllowedActions::default());
     let mut response = match renderer.render_problem(&problem, &view) {
         Some(bytes) => error::respond_with(error, errors, bytes, renderer.format().media_type),
         None => error::respond(error, errors),
@@ -136,7 +136,7 @@ pub(crate) fn view<'a>(
     app: &'a App,
     context: &'a RequestContext,
     extension: Option<&str>,
-    abilities: Abilities,
+    allowed_actions: AllowedActions,
 ) -> View<'a> {
     let mounted = behind_mount(&context.parts.uri);
     let suffix = extension.map_or(0, |it| it.len() + 1);
@@ -155,7 +155,10 @@ pub(crate) fn view<'a>(
         query: context.parts.uri.query().unwrap_or_default(),
         now: context.errors.now,
         own_address: None,
-        abilities: Abilities { said, ..abilities },
+        allowed_actions: AllowedActions {
+            said,
+            ..allowed_actions
+        },
         formats: &app.formats,
         registry,
         absolute: entity_providers::base::html::absolute,
@@ -163,7 +166,9 @@ pub(crate) fn view<'a>(
             .map(|it| it.display_name())
             .or(account.map(|it| it.eid.as_str())),
         csrf_token: session.map(|it| it.csrf_token()),
-        most_bytes: context.answer_bytes.unwrap_or(app.config.answer_bytes.0),
+        most_bytes: context
+            .answer_bytes
+            .unwrap_or(app.config.limits.answer_bytes.0),
     }
 }
 

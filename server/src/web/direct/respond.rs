@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::format::{Format, Formats, Renderer, View};
-use entity_core::reply::{Body, Collection, Effect, Remark, Reply};
+use entity_core::reply::{Body, Collection, Effect, Reply, ResponseHeader};
 use entity_core::{Error, Reference, Result, Version, encode_segment};
 
 use super::etag;
@@ -26,7 +26,7 @@ const ENTITY_REFERENCE_OF: HeaderName = HeaderName::from_static("x-entity-refere
 const ENTITY_URL: HeaderName = HeaderName::from_static("x-entity-url");
 const ENTITY_FORMAT: HeaderName = HeaderName::from_static("x-entity-format");
 
-/// How the client wants writes to be answered.
+/// The form in which a client wants writes to be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Preference {
     /// As the method and the body's type suggest.
@@ -150,8 +150,8 @@ fn represent_list(
         let part = Reply {
             body: Body::Collection(list.first(count)?),
             effect: reply.effect.clone(),
-            abilities: reply.abilities.clone(),
-            remarks: Vec::new(),
+            allowed_actions: reply.allowed_actions.clone(),
+            headers: Vec::new(),
         };
         done = written(&part, options, renderer);
     }
@@ -309,8 +309,8 @@ fn name(headers: &mut HeaderMap, base: &str, reference: &Reference) {
 }
 
 /// Adds the facts beside the body.
-pub(crate) fn remark(headers: &mut HeaderMap, remarks: &[Remark]) {
-    for Remark { name, value } in remarks {
+pub(crate) fn remark(headers: &mut HeaderMap, remarks: &[ResponseHeader]) {
+    for ResponseHeader { name, value } in remarks {
         if let Ok(name) = HeaderName::try_from(*name) {
             set(headers, name, Some(value));
         }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use entity_core::engine::{ActionRoute, DirectPath};
 use entity_core::html::REPLACED;
-use entity_core::reply::{Effect, Said};
+use entity_core::reply::{Effect, FlashMessage};
 use entity_core::{Registry, Submit};
 
 use serde_json::{Map, Value};
@@ -30,7 +30,7 @@ const LIFE: Duration = Duration::seconds(60);
 const MOST_WORDS: usize = 5;
 
 /// Returns the sentence of the page, if its reader comes from a form.
-pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said> {
+pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<FlashMessage> {
     let code = code(headers)?;
     let (code, addition) = match code.strip_prefix(REPLACED_TOO) {
         Some(code) => (code, REPLACED_SENTENCE),
@@ -54,7 +54,7 @@ pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said>
     };
     let about = about.to_owned();
     let sentence = format!("{sentence} {addition}").trim_end().to_owned();
-    Some(Said { sentence, about })
+    Some(FlashMessage { sentence, about })
 }
 
 /// The action that writes and has this name.

@@ -99,12 +99,15 @@ pub(super) async fn receive(
         app,
         request: without_body(direct, sent)?,
         reception,
-        most: app.config.files_size.in_bytes(),
+        most: app.config.files.size.in_bytes(),
         announced,
     };
     let source = Source {
         body: unread,
-        pace: Pace::new(app.config.body_timeout, app.config.upload_rate.in_bytes()),
+        pace: Pace::new(
+            app.config.timeouts.body,
+            app.config.timeouts.upload_rate.in_bytes(),
+        ),
     };
     let deadline = context.deadline.as_ref();
     if let Some(deadline) = deadline {
@@ -117,7 +120,7 @@ pub(super) async fn receive(
         let name = named(&context.parts);
         (None, receiver.receive_whole(source, name).await)
     };
-    let rest = app.config.request_deadline;
+    let rest = app.config.timeouts.request;
     if let Some(deadline) = deadline {
         deadline.resume(rest);
     }
@@ -145,7 +148,7 @@ fn without_body(direct: DirectRequest<'_>, verb: Verb) -> Result<Request> {
         input: Input::default(),
         preconditions: Preconditions::default(),
         is_dry_run: true,
-        wants_abilities: false,
+        wants_allowed_actions: false,
         origin: direct.context.origin.clone(),
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use entity_core::engine::{Event, Origin, Reading};
+use entity_core::engine::{Event, Origin, ReadBudget};
 use entity_core::{Context, Result};
 use futures::stream::{self, Stream};
 use tokio::sync::watch;
@@ -73,7 +73,7 @@ impl Source {
             app: app.downgrade(),
             origin: Origin {
                 // The place of a request is for those that end.
-                reading: Reading::default(),
+                read_budget: ReadBudget::default(),
                 ..origin
             },
             session,
@@ -157,7 +157,7 @@ impl Source {
         let end = end.min(position.saturating_add(STEP));
         // Each step counts for itself what it reads.
         let origin = Origin {
-            reading: Reading::default(),
+            read_budget: ReadBudget::default(),
             ..self.origin.clone()
         };
         let work = app.dispatcher.read(&origin, |cx| {

@@ -34,7 +34,7 @@ pub(crate) async fn check(
         Verdict::IfFormHoldsToken => {
             let token = token.unwrap_or_default().to_owned();
             let config = &app.config;
-            body.read(context, config.form_body.0, config.body_timeout)
+            body.read(context, config.limits.form_body.0, config.timeouts.body)
                 .await?;
             match csrf::form_holds(&body.bytes, &token) {
                 true => Ok(()),

@@ -17,7 +17,7 @@ use crate::base::config::Config;
 pub fn check(parts: &Parts, config: &Config, brings_files: bool) -> Result<()> {
     let uri = &parts.uri;
     let query = uri.query().map_or(0, |it| it.len() + 1);
-    if uri.path().len() + query > config.uri_bytes.0 {
+    if uri.path().len() + query > config.limits.uri_bytes.0 {
         return Err(Error::new(ErrorKind::UriTooLong, "the address is too long"));
     }
     // `/direct/` and `/portal/` alone are start pages, as `/` is, and the addresses of folders end with a slash.
@@ -36,8 +36,12 @@ pub fn check(parts: &Parts, config: &Config, brings_files: bool) -> Result<()> {
     }
     let most = match brings_files {
         // The fields of the form come on top.
-        true => config.files_size.0.saturating_add(config.other_body.0),
-        false => config.other_body.0,
+        true => config
+            .files
+            .size
+            .0
+            .saturating_add(config.limits.other_body.0),
+        false => config.limits.other_body.0,
     };
     check_body(&parts.headers, most)
 }
@@ -130,11 +134,7 @@ mod tests {
     }
 
     fn config(hosts: &str) -> Config {
-        let given = crate::base::config::Given {
-            arguments: vec![("hosts".to_owned(), hosts.to_owned())],
-            ..Default::default()
-        };
-        crate::base::config::load(&given).config.unwrap()
+        Config::with(&[("hosts", hosts)])
     }
 
     fn request(target: &str, hosts: &[&str]) -> Parts {
@@ -206,13 +206,7 @@ mod tests {
 
     #[test]
     fn http_4_behind_a_proxy_the_host_is_what_the_client_named() {
-        let given = crate::base::config::Given {
-            arguments: [("hosts", "a.example"), ("proxy.trusted", "127.0.0.1")]
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .to_vec(),
-            ..Default::default()
-        };
-        let config = crate::base::config::load(&given).config.unwrap();
+        let config = Config::with(&[("hosts", "a.example"), ("proxy.trusted", "127.0.0.1")]);
         for (peer, told, is_fine) in [
             ("127.0.0.1:9", "a.example", true),
             ("127.0.0.1:9", "evil.example, a.example", true),

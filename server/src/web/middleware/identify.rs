@@ -25,7 +25,7 @@ const SECRET: HeaderName = HeaderName::from_static("x-proxy-secret");
 /// Returns whether the request with this head may be authenticated although it has no session.
 pub(crate) fn has_evidence(app: &App, parts: &Parts, arrived: &Arrived) -> bool {
     let named = |name: &HeaderName| parts.headers.contains_key(name);
-    (app.config.auth_basic && named(&AUTHORIZATION))
+    (app.config.auth.basic && named(&AUTHORIZATION))
         || proxy(&app.config, &parts.headers, arrived).is_some_and(|it| named(it.0))
 }
 
@@ -35,11 +35,11 @@ fn proxy<'a>(
     headers: &HeaderMap,
     arrived: &Arrived,
 ) -> Option<(&'a HeaderName, IpAddr)> {
-    let (name, peer) = (config.auth_trusted_header.as_ref()?, arrived.peer?);
+    let (name, peer) = (config.auth.trusted_header.as_ref()?, arrived.peer?);
     let told = headers.get(SECRET).map_or(&b""[..], HeaderValue::as_bytes);
-    let secret = config.auth_trusted_secret.as_ref();
+    let secret = config.auth.trusted_secret.as_ref();
     let is_known = secret.is_none_or(|it| it.0.expose_secret().as_bytes().ct_eq(told).into());
-    (is_known && config.trusts(peer)).then_some((name, peer))
+    (is_known && config.proxy.trusts(peer)).then_some((name, peer))
 }
 
 /// Authenticates the request by its evidence, if it has no session.
@@ -47,7 +47,7 @@ fn proxy<'a>(
 /// # Errors
 /// The evidence is malformed or wrong, or a proxy names somebody else than the session.
 pub(crate) async fn believe(app: &App, context: &mut RequestContext) -> Result<()> {
-    if !(app.config.auth_basic || app.config.auth_trusted_header.is_some()) {
+    if !(app.config.auth.basic || app.config.auth.trusted_header.is_some()) {
         return Ok(());
     }
     if let Some(user) = &context.origin.caller.user {
@@ -97,7 +97,7 @@ fn evidence(app: &App, context: &RequestContext) -> Result<Option<Evidence>> {
     }
     // A password in every request must not cross the network in the clear.
     let is_private = context.arrived.is_secure || address::is_local(&context.parts, &app.config);
-    match app.config.auth_basic && is_private {
+    match app.config.auth.basic && is_private {
         true => basic(&context.parts.headers),
         false => Ok(None),
     }

@@ -1,4 +1,4 @@
-//! Tests of what is read of several shapes, and of the error messages for others.
+//! Tests of values of several shapes, and of the error messages for others.
 
 use std::collections::BTreeMap;
 

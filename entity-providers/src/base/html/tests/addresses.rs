@@ -68,7 +68,7 @@ fn addresses_are_absolute_for_readers_elsewhere() {
     assert_eq!(absolute("<p>x</p>", "nowhere"), "<p>x</p>");
 }
 
-/// What a tokenizer finds in HTML: texts and tags, in its own words.
+/// The texts and tags that a tokenizer finds in HTML, in its own words.
 #[derive(Default)]
 struct Found(RefCell<Vec<String>>);
 
@@ -105,7 +105,7 @@ fn found_in(html: &str) -> Vec<String> {
     tokenizer.sink.0.into_inner()
 }
 
-/// What is found in HTML with absolute addresses, if `found` is without.
+/// The finding in HTML with absolute addresses, if `found` is the one without.
 fn expected(found: &str, base: &Url) -> String {
     let address = ["href", "src", "cite"].into_iter().find_map(|name| {
         let address = found.strip_prefix(name)?.strip_prefix('=')?;
@@ -144,7 +144,7 @@ proptest! {
         prop_assert_eq!(found_in(&absolute(&stored, BASE)), wanted);
     }
 
-    /// What was not written by the sanitiser may come out in any way, but nothing is lost or found in its texts.
+    /// Text that was not written by the sanitiser may come out in any way, but nothing is lost or found in its texts.
     #[test]
     fn what_is_made_absolute_is_so_once_and_for_all(html in any_html()) {
         let read = absolute(&sanitize(&html), BASE);

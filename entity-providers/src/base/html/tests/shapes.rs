@@ -1,4 +1,4 @@
-//! The sanitiser refuses what is nested deeply, and takes what is only long.
+//! The sanitiser refuses deeply nested text, and takes text that is only long.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn sec_nesting_is_bounded_and_the_refusal_says_so() {
     }
 }
 
-/// What people and their word processors write is nowhere near a limit, however long it is.
+/// Text from people and their word processors is nowhere near a limit, however long it is.
 #[test]
 fn what_is_long_and_well_formed_stays() {
     let rows = "<tr><td><p><b>one</b></p></td><td><ul><li>two</li></ul></td></tr>".repeat(3_000);

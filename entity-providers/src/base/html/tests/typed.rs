@@ -1,6 +1,6 @@
 //! The stored text is the typed one: the text that people see is the same, and what was read can be sent back.
 
-use entity_core::words::typed::{to_html, to_typed};
+use entity_core::primitives::typed::{to_html, to_typed};
 use html5ever::tokenizer::{
     BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };

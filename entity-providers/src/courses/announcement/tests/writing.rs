@@ -1,4 +1,4 @@
-//! Writing announcements: what reads back, what is refused, and who may.
+//! Writing announcements: reading back, refusals, and permissions.
 
 use entity_core::{ErrorKind, IfMatch, Verb, Version};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Handing in, grading and writing: what reads back, what is refused, and who may.
+//! Handing in, grading and writing: reading back, refusals, and permissions.
 
 use chrono::TimeDelta;
 use entity_core::wire::iso;

@@ -11,7 +11,7 @@ use super::find;
 use crate::courses::gradebook::bulk;
 use crate::courses::gradebook::item::GradebookItem;
 use crate::courses::gradebook::marking::Mark;
-use crate::people::membership::members_named;
+use crate::people::membership::named::members_named;
 
 /// An item with scores, as clients send it.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub(super) struct SentItem {
     /// When it is due, in milliseconds.
     #[serde(default)]
     due_date: Option<i64>,
-    /// Whether students see it; a new item is released unless this is `false`.
+    /// True if students see it; a new item is released unless this is `false`.
     #[serde(default)]
     released: Option<bool>,
     /// The scores.
@@ -47,7 +47,7 @@ pub(super) struct SentScore {
     username: Option<String>,
     /// The points, as a number or as text.
     grade: Value,
-    /// What the student is told about it.
+    /// The comment for the student.
     #[serde(default)]
     comment: Option<String>,
 }

@@ -6,8 +6,8 @@ use entity_core::db;
 use entity_core::reply::{Choice, Prompt, Questionnaire, Sending};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
-    Action, Actions, Answers as Kind, Arguments, Context, Error, FieldError, Need, Outcome, Result,
-    Search, Verb, gate, shape,
+    Action, ActionResult, Actions, Answers as Kind, Arguments, Context, Error, FieldError, Need,
+    Result, Search, Verb, gate, shape,
 };
 use serde_json::{Map, Value as Json};
 
@@ -62,16 +62,20 @@ async fn of_quiz(cx: &Context, arguments: Arguments) -> Result<Search> {
     Ok(search)
 }
 
-async fn take(cx: &Context, attempt: QuizAttempt, _: Arguments) -> Result<Outcome<QuizAttempt>> {
+async fn take(
+    cx: &Context,
+    attempt: QuizAttempt,
+    _: Arguments,
+) -> Result<ActionResult<QuizAttempt>> {
     attempt.demand_own(cx)?;
-    Ok(Outcome::Questionnaire(attempt.to_questionnaire()))
+    Ok(ActionResult::Questionnaire(attempt.to_questionnaire()))
 }
 
 async fn save(
     cx: &Context,
     attempt: QuizAttempt,
     arguments: Arguments,
-) -> Result<Outcome<QuizAttempt>> {
+) -> Result<ActionResult<QuizAttempt>> {
     attempt.demand_own(cx)?;
     let attempt = QuizAttempt::hold(cx, &attempt.id).await?;
     attempt.demand_running()?;
@@ -83,7 +87,7 @@ async fn submit(
     cx: &Context,
     attempt: QuizAttempt,
     arguments: Arguments,
-) -> Result<Outcome<QuizAttempt>> {
+) -> Result<ActionResult<QuizAttempt>> {
     attempt.demand_own(cx)?;
     db::lock::<Quiz>(cx, &[&attempt.quiz_id]).await?;
     let attempt = QuizAttempt::hold(cx, &attempt.id).await?;
@@ -108,7 +112,7 @@ async fn shown(
     attempt: QuizAttempt,
     changed: QuizAttempt,
     wrong: Vec<FieldError>,
-) -> Result<Outcome<QuizAttempt>> {
+) -> Result<ActionResult<QuizAttempt>> {
     let id = attempt.id.clone();
     if changed != attempt {
         let stored = db::store(cx, attempt, changed).await?;
@@ -117,8 +121,8 @@ async fn shown(
     match wrong.is_empty() {
         true => gate::read::<QuizAttempt>(cx, &id)
             .await
-            .map(Outcome::Entity),
-        false => Ok(Outcome::Incomplete(Error::partly(wrong))),
+            .map(ActionResult::Entity),
+        false => Ok(ActionResult::Incomplete(Error::partly(wrong))),
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use chrono::DateTime;
-use entity_core::db::{self, Dated, Row};
-use entity_core::engine::{Visit, Visits};
+use entity_core::db::{self, ExpiringTable, Row};
+use entity_core::engine::{PresenceTracker, Visit};
 use entity_core::{Context, DateTimeUtc, Result};
 use sea_orm::ConnectionTrait as _;
 
-const VISITS: Dated = Dated {
+const VISITS: ExpiringTable = ExpiringTable {
     table: "presence",
     key: "site_id, user_id",
     column: "seen",
@@ -19,10 +19,10 @@ pub(super) async fn visits(cx: &Context, site: &str) -> Result<HashMap<String, i
     let db = cx.db()?;
     let mut sql = db.sql("SELECT user_id, seen FROM presence WHERE site_id = ");
     sql.bind(site).push(" AND seen > ");
-    sql.bind(Visits::since(cx.now()).timestamp_millis());
+    sql.bind(PresenceTracker::since(cx.now()).timestamp_millis());
     let read = |row: &mut Row<'_>| Ok((row.take::<String>()?, row.take::<i64>()?));
     let stored = db.rows(sql.into_statement(), read).await?;
-    let noted = cx.service::<Visits>()?.of_site(site, cx.now());
+    let noted = cx.service::<PresenceTracker>()?.of_site(site, cx.now());
     let noted = noted
         .into_iter()
         .map(|(user, seen)| (user, seen.timestamp_millis()));
@@ -69,6 +69,6 @@ pub async fn keep(cx: &Context, visits: &[Visit]) -> Result<()> {
 
 /// Removes visits that are over, at most `most` at once, and returns how many those are.
 pub async fn sweep(cx: &Context, now: DateTimeUtc, most: u64) -> Result<u64> {
-    let end = Visits::since(now).timestamp_millis();
+    let end = PresenceTracker::since(now).timestamp_millis();
     VISITS.sweep(cx, end, most).await
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use chrono::{Days, NaiveDate};
-use entity_core::db::{Dated, Row};
+use entity_core::db::{ExpiringTable, Row};
 use entity_core::engine::Event;
 use entity_core::{Context, DateTimeUtc, Result};
 use sea_orm::ConnectionTrait as _;
 
 /// The number of days whose figures are kept.
 const KEPT: u64 = 5 * 366;
-const FIGURES: Dated = Dated {
+const FIGURES: ExpiringTable = ExpiringTable {
     table: "site_activity",
     key: "site_id, day, kind",
     column: "day",

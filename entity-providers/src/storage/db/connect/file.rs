@@ -1,4 +1,4 @@
-//! The file of a SQLite database: it is made, tried, and what is wrong with it is said by its name.
+//! The file of a SQLite database: it is created and tried, and errors name it.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;

@@ -1,6 +1,6 @@
 //! Which threads of a topic a page has: those that begin it are found, ordered and cut by the database.
 
-use entity_core::db::{self, WrittenSight};
+use entity_core::db::{self, WrittenRowPolicy};
 use entity_core::endpoint::Call;
 use entity_core::{Context, Error, Result};
 
@@ -25,8 +25,8 @@ impl Heads {
     /// Returns an error that names the parameter `sort` if there is no such order.
     pub(super) async fn of(cx: &Context, topic: &Topic, call: &Call, page: u32) -> Result<Self> {
         let order = order(call.parameter("sort").unwrap_or_default())?;
-        let is_seen = WrittenSight::in_site::<TopicPost>(cx, IN_TOPIC, &topic.site_id).await?;
-        let is_named = WrittenSight::in_site::<TopicPost>(cx, AUTHOR, &topic.site_id).await?;
+        let is_seen = WrittenRowPolicy::in_site::<TopicPost>(cx, IN_TOPIC, &topic.site_id).await?;
+        let is_named = WrittenRowPolicy::in_site::<TopicPost>(cx, AUTHOR, &topic.site_id).await?;
         let mut sql = cx
             .db()?
             .sql("WITH seen AS (SELECT this.id, this.parent_post, this.created, ");

@@ -1,4 +1,5 @@
-//! `/api/sites/{siteId}/conversations/settings`: what the conversations of a site offer, and the agreement to its guidelines.
+//! `/api/sites/{siteId}/conversations/settings`: the settings of the conversations of a site, and the agreement to its
+//! guidelines.
 
 use entity_core::endpoint::{Call, Endpoint};
 use entity_core::{Context, Input, Provider as _, Result, View, gate};
@@ -38,7 +39,7 @@ const AGREE: Endpoint = in_site(Endpoint::post(
 .answers::<Option<Nothing>>(&agree);
 entity_core::register_endpoint!(GUIDELINES, SET, AGREE);
 
-/// What the conversations of a site offer.
+/// The settings of the conversations of a site.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ConversationsSettings")]

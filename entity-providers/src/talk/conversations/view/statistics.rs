@@ -26,7 +26,7 @@ const READ: Endpoint = in_site(Endpoint::post(
 .answers::<Statistics>(&read);
 entity_core::register_endpoint!(READ);
 
-/// What is wanted of the statistics.
+/// The query of the statistics.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "WantedConversationsStatistics")]
 struct Wanted {
@@ -51,7 +51,7 @@ struct Statistics {
     stats: Vec<Member>,
 }
 
-/// How much one member takes part.
+/// The participation of one member.
 #[derive(Debug, Serialize, JsonSchema, Row)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ConversationsStatisticsOfMember")]

@@ -1,6 +1,7 @@
 //! Tests of the waits, and of the number of guesses that they leave.
 
 use super::*;
+use crate::base::config::Config;
 
 const HOUR: i64 = 3_600_000;
 
@@ -10,7 +11,7 @@ fn instant(millis: i64) -> DateTime<Utc> {
 
 /// Counts the failures within `time` of a client that tries again as soon as it may, and rests every `pause` tries.
 fn guesses(subject: &Subject, time: i64, pause: u32, rest: i64) -> u32 {
-    let throttle = Throttle::default();
+    let throttle = Throttle::new(&Config::with(&[]).login);
     let (mut now, mut row, mut count) = (0, None, 0);
     while now < time {
         row = Some(throttle.counted(subject, row, instant(now)));
@@ -30,7 +31,7 @@ fn address() -> IpAddr {
 
 #[test]
 fn the_wait_doubles_from_the_fifth_failure_on_up_to_a_quarter_of_an_hour() {
-    let throttle = Throttle::default();
+    let throttle = Throttle::new(&Config::with(&[]).login);
     let seconds = |failures| throttle.pause(failures) / 1000;
     let account: Vec<_> = (0..18).map(seconds).collect();
     assert_eq!(
@@ -61,7 +62,7 @@ fn auth_4_a_network_leaves_700_guesses_in_the_first_hour_and_600_in_each_other()
 
 #[test]
 fn a_full_network_waits_for_one_failure_to_fade_and_no_longer() {
-    let throttle = Throttle::default();
+    let throttle = Throttle::new(&Config::with(&[]).login);
     let network = Subject::address(address());
     let count = |row, now| Some(throttle.counted(&network, row, instant(now)));
     let left = |row: &Option<Model>, now| {
@@ -102,7 +103,7 @@ fn a_household_is_one_network() {
 
 #[test]
 fn auth_4_a_clock_that_is_set_back_locks_nobody_out() {
-    let throttle = Throttle::default();
+    let throttle = Throttle::new(&Config::with(&[]).login);
     let years = 10 * 365 * 24 * HOUR;
     for subject in [
         Subject::account("ada", address()),

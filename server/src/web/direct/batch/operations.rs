@@ -209,7 +209,7 @@ impl Operations {
         }
     }
 
-    /// What is done at the edge for each operation. What an operation says of those before it, by the ids that they make,
+    /// The work that is done at the edge for each operation. What an operation says of those before it, by the ids that they make,
     /// is not known then: something stands in its place.
     async fn prepare(&self, app: &App, outer: &RequestContext) -> Result<Vec<Preparation>> {
         let mut preparations = Vec::with_capacity(self.operations.len());

@@ -22,7 +22,7 @@ impl Room {
     /// The room of a whole batch, which is answered in XML or in JSON.
     pub(super) fn of(app: &App, is_xml: bool) -> Self {
         Self {
-            left: Some(app.config.answer_bytes.0),
+            left: Some(app.config.limits.answer_bytes.0),
             is_xml,
         }
     }
@@ -43,7 +43,7 @@ impl Room {
         let bytes = outcome.size(self.is_xml)?.saturating_add(FRAME);
         self.left = self.left.and_then(|it| it.checked_sub(bytes));
         match self.left {
-            Some(_) => origin.reading.take(bytes).await,
+            Some(_) => origin.read_budget.take(bytes).await,
             None => Err(full()),
         }
     }

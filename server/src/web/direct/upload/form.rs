@@ -110,7 +110,7 @@ impl Reading {
     ) -> Result<()> {
         let config = &receiver.app.config;
         let too_large = || {
-            let most = config.form_body.0;
+            let most = config.limits.form_body.0;
             let message = format!("the fields of the form must not be longer than {most} bytes");
             Error::new(ErrorKind::TooLarge, message)
         };
@@ -118,7 +118,7 @@ impl Reading {
         while let Some(piece) = part.chunk().await.map_err(told)? {
             self.ahead.store(0, Ordering::Relaxed);
             self.typed = self.typed.saturating_add(piece.len());
-            if self.typed > config.form_body.0.max(config.other_body.0) {
+            if self.typed > config.limits.form_body.0.max(config.limits.other_body.0) {
                 return Err(too_large());
             }
             value.extend_from_slice(&piece);
@@ -150,7 +150,7 @@ impl Reading {
             self.form.extend_from_slice(text.as_bytes());
         }
         // A little more is read than is taken, so that it can be given back.
-        match self.typed > config.form_body.0 {
+        match self.typed > config.limits.form_body.0 {
             true => Err(too_large()),
             false => Ok(()),
         }
@@ -213,7 +213,7 @@ impl Reading {
         }
         let room = receiver.room(self.input(receiver)?).await?;
         let files = receiver.most(&room);
-        let around = receiver.app.config.form_body.0 + FIELDS * PIECE;
+        let around = receiver.app.config.limits.form_body.0 + FIELDS * PIECE;
         let most = files.saturating_add(u64::try_from(around).unwrap_or(u64::MAX));
         if receiver.announced.is_some_and(|it| it > most) {
             return Err(too_large(files));

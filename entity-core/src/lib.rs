@@ -140,6 +140,7 @@ mod contract {
     pub(crate) mod edge;
     pub mod endpoint;
     pub(crate) mod event;
+    pub(crate) mod event_sink;
     pub mod format;
     pub mod gate;
     pub mod html;
@@ -151,15 +152,19 @@ mod contract {
     pub(crate) mod named;
     pub(crate) mod notice;
     pub(crate) mod operation;
+    pub(crate) mod origin;
     pub(crate) mod patch;
     pub(crate) mod permission;
     pub(crate) mod preconditions;
+    pub(crate) mod preparation;
     pub(crate) mod presence;
     pub(crate) mod provider;
     pub(crate) mod reference_preview;
     pub(crate) mod registry;
     pub mod reply;
     pub(crate) mod request;
+    pub(crate) mod response_header;
+    pub(crate) mod sanitizer;
     pub mod search;
     pub mod setting;
     pub mod sheet;
@@ -197,21 +202,24 @@ pub mod engine {
     pub(crate) mod write_timeout;
     pub mod zone;
 
-    pub use crate::contract::edge::{Edge, Made, Preparation, Work};
-    pub use crate::contract::event::{Audit, Event, EventSink};
+    pub use crate::contract::edge::{Edge, Work};
+    pub use crate::contract::event::Event;
+    pub use crate::contract::event_sink::{Audit, EventSink};
     pub use crate::contract::look_up::look_up;
     pub use crate::contract::notice::NoticeRegistration;
     pub use crate::contract::operation::{
         Content, action, allowed, content, is_shown, is_told_done, media_types, reception, sample,
     };
+    pub use crate::contract::origin::Origin;
     pub use crate::contract::patch::Patch;
     pub use crate::contract::preconditions::{Freshness, State, Versions};
+    pub use crate::contract::preparation::{Made, Preparation};
     pub use crate::contract::presence::{PresenceTracker, Visit, note_visit};
     pub use crate::contract::reference_preview::{ReferencePreview, read_references};
     pub use crate::contract::registry::{
         ActionRoute, DefaultGrant, RESERVED_PREFIXES, Registration, RegistryError, Route,
     };
-    pub use crate::contract::request::{Origin, Request};
+    pub use crate::contract::request::Request;
     pub use crate::contract::start::{StartHook, StartRegistration};
     pub use crate::contract::stream::{Piece, Pieces, Streaming};
     pub use crate::contract::turn::{Turn, WritePermit, WriteQueue};

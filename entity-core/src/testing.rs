@@ -10,9 +10,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::contract::access::{Authorizer, Caller, Decision, Scope};
 use crate::contract::context::{Clock, Context, Ids, Services, Shared};
-use crate::contract::event::{Audit, Event, EventSink};
-use crate::contract::html::{Sanitized, Sanitizer};
-use crate::contract::request::Origin;
+use crate::contract::event::Event;
+use crate::contract::event_sink::{Audit, EventSink};
+use crate::contract::origin::Origin;
+use crate::contract::sanitizer::{Sanitized, Sanitizer};
 use crate::primitives::error::Result;
 use crate::primitives::read_budget::ReadBudget;
 use crate::primitives::unit::{NoStore, Unit};

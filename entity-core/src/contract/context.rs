@@ -11,16 +11,14 @@ use serde_json::{Map, Value};
 
 use crate::contract::access::{Authorizer, Caller};
 use crate::contract::blob::Upload;
-use crate::contract::edge::Preparation;
 use crate::contract::event::Event;
-use crate::contract::html::{REPLACED, Sanitizer};
-use crate::contract::provider::Provider;
-use crate::contract::request::Origin;
+use crate::contract::origin::Origin;
+use crate::contract::preparation::Preparation;
+use crate::contract::response_header::ResponseHeader;
+use crate::contract::sanitizer::{REPLACED, Sanitizer};
 use crate::contract::setting::{Setting, Settings};
-use crate::model::entity::Entity as _;
 use crate::primitives::error::{Error, Result};
 use crate::primitives::unit::Unit;
-use crate::{contract::reply::ResponseHeader, primitives::reference::Reference};
 
 /// Tells the time. A service has one clock; tests provide their own.
 pub trait Clock: Send + Sync {
@@ -216,12 +214,6 @@ impl Context {
     /// Emits an event: `kind` happened to `reference`. The event is stored when the unit of work is committed.
     pub fn emit(&self, kind: impl Into<String>, reference: impl Into<String>, site: Option<&str>) {
         self.emit_with(kind, reference, site, Map::new());
-    }
-
-    /// Emits an event as [`emit`](Self::emit) does: `kind` happened to `entity`, in its site.
-    pub fn emit_about<P: Provider>(&self, kind: impl Into<String>, entity: &P::Entity) {
-        let reference = Reference::entity(P::PREFIX, entity.id());
-        self.emit(kind, reference.to_string(), entity.site());
     }
 
     /// Emits an event as [`emit`](Self::emit) does, with `details`: further facts that followers need, and never a

@@ -1,18 +1,13 @@
 //! The edge: slow work is done once, before the unit of work opens, so that nobody waits for it.
 
-use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
 use crate::contract::context::Context;
-use crate::contract::html::LongTexts;
 use crate::contract::input::Fields;
+use crate::contract::preparation::Made;
 use crate::primitives::error::Result;
-
-/// The result of the work of a type at the edge.
-pub type Made = Arc<dyn Any + Send + Sync>;
 
 /// Work at the edge: it sees no data, which may have changed when the unit of work opens.
 pub type Work = BoxFuture<'static, Result<Made>>;
@@ -20,19 +15,6 @@ pub type Work = BoxFuture<'static, Result<Made>>;
 /// A function that finds the work for a request that sends these fields to the entity with this id, which is empty for a
 /// creation. It only reads; the caller is not known to be permitted to write yet.
 pub type Edge = for<'a> fn(&'a Context, &'a str, &'a Fields) -> BoxFuture<'a, Result<Option<Work>>>;
-
-/// The results of the work at the edge for one request; empty for most requests.
-#[derive(Clone, Default)]
-pub struct Preparation {
-    pub(crate) texts: Arc<LongTexts>,
-    pub(crate) made: Option<Made>,
-}
-
-impl fmt::Debug for Preparation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Preparation({} texts)", self.texts.len())
-    }
-}
 
 impl Context {
     /// Returns what the type [made](Edge) at the edge for this request, if it did.

@@ -1,24 +1,25 @@
 //! Conversion of text from clients to HTML, and sanitising of it; long texts are sanitised before a unit of work opens.
 //!
 //! Each field of the kind [`Html`](crate::schema::Kind::Html) becomes HTML on its way in, whether it was
-//! [typed] as plain text or with markup, and goes through the service's [`Sanitizer`]. A short text
+//! [typed] as plain text or with markup, and goes through the service's [`Sanitizer`](crate::html::Sanitizer). A short text
 //! is sanitised where it is encountered. A long one would keep others waiting: all long texts in a body are sanitised
 //! before the unit of work opens, and only looked up inside it. A long text that no client sent, because a patch copies it
 //! from a field that is no HTML, is refused. Providers need not know of any of this.
 
-use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use crate::contract::access::Caller;
 use crate::contract::context::{Context, Shared};
 use crate::contract::input::Fields;
+use crate::contract::sanitizer::LongTexts;
 use crate::model::confusables;
 use crate::model::schema::{Kind, Schema, Writable};
 use crate::primitives::error::{Error, FieldError, Result};
 use crate::primitives::typed;
+
+pub use crate::contract::sanitizer::{REPLACED, Sanitized, Sanitizer};
 
 /// The maximum number of characters of a text that a field may hold.
 const MOST: usize = 200_000;
@@ -26,33 +27,8 @@ const MOST: usize = 200_000;
 const UNSENT: &str =
     "is long and was not sent as it is: send it whole, not by a patch that copies it";
 
-/// The sanitised text, or the reason why it is refused, as a message about its field.
-pub type Sanitized = std::result::Result<String, String>;
-
-/// The header that names the elements of a text of which only the address or the text was kept, as in `iframe math`.
-pub const REPLACED: &str = "x-replaced-elements";
-
 /// The directory to which the URLs in a text are relative: that with the pages of its type, whichever that is.
 pub const DIRECTORY: &str = "/direct/%7Btype%7D/";
-
-/// Makes HTML from clients harmless. A service has one sanitiser.
-#[async_trait]
-pub trait Sanitizer: Send + Sync {
-    /// Returns whether sanitising `text` would keep others waiting who share this thread or the unit of work.
-    fn takes_long(&self, text: &str) -> bool;
-
-    /// Sanitises `html` on this thread. Only called for texts that do not take long.
-    fn sanitize(&self, html: &str) -> Sanitized;
-
-    /// Sanitises `html` away from this thread, on behalf of `caller`.
-    ///
-    /// # Errors
-    /// Returns an error if too many texts are waiting to be sanitised.
-    async fn sanitize_apart(&self, caller: &Caller, html: &str) -> Result<Sanitized>;
-}
-
-/// The long texts of one request, each with what the sanitiser makes of it.
-pub(crate) type LongTexts = BTreeMap<String, Sanitized>;
 
 /// Sanitises the long ones of `texts`.
 ///

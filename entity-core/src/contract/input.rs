@@ -6,9 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::contract::blob::Upload;
-use crate::contract::context::Context;
 use crate::contract::patch::{self, Patch};
-use crate::contract::registry::Registry;
 use crate::contract::wall_clock::{self, WallClock};
 use crate::model::lines;
 use crate::model::measure;
@@ -18,7 +16,7 @@ use crate::primitives::error::{Error, FieldError, Result};
 use crate::primitives::recurrence::Tz;
 
 /// The suffix of the name of a list, behind the prefix of its type.
-const COLLECTION: &str = "_collection";
+pub(crate) const COLLECTION: &str = "_collection";
 /// The metadata keys that every entity has on the wire. Clients can't write them.
 const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
 
@@ -102,25 +100,6 @@ impl Input {
             self.fields = std::mem::take(inner);
         }
         self
-    }
-
-    /// Refuses an input whose root is named like entities of another type than `prefix`, or like a list of entities,
-    /// because it was meant for something else. Any other name is accepted.
-    ///
-    /// # Errors
-    /// Returns an error if the root has such a name; the error has both names.
-    pub(crate) fn require_root(&self, cx: &Context, prefix: &str) -> Result<()> {
-        let Some(root) = self.root.as_deref().filter(|it| *it != prefix) else {
-            return Ok(());
-        };
-        let named = root.strip_suffix(COLLECTION).unwrap_or(root);
-        let registry = cx.service::<Registry>().ok();
-        match registry.is_some_and(|it| it.route(named).is_some()) {
-            true => Err(Error::bad_request(format!(
-                "the root of the body is `{root}`, which is no entity of this type: name it `{prefix}`"
-            ))),
-            false => Ok(()),
-        }
     }
 
     /// Checks the fields against `schema` and returns those that may be written. On creation, adds the default values

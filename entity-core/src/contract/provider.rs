@@ -13,10 +13,11 @@ use crate::contract::access::{Access, Operation, Permit};
 use crate::contract::action::Action;
 use crate::contract::context::Context;
 use crate::contract::input::Input;
-use crate::contract::search::{MAX_LIMIT, Page, Search};
+use crate::contract::search::{Grammar, MAX_LIMIT, Order, Page, Search};
 use crate::model::entity::Entity;
 use crate::model::schema::Field;
 use crate::primitives::error::{ErrorKind, Result};
+use crate::primitives::reference::Reference;
 
 /// A type of entity that is served under its own URL prefix.
 #[diagnostic::on_unimplemented(
@@ -253,4 +254,30 @@ pub trait Actions: Read {
     /// Returns the actions of the type. This is called once, when the service starts. Two actions of the same name must
     /// differ in their verb or in whether they run on an entity or on the collection.
     fn actions() -> Vec<Action<Self>>;
+}
+
+impl Context {
+    /// Emits an event as [`emit`](Self::emit) does: `kind` happened to `entity`, in its site.
+    pub fn emit_about<P: Provider>(&self, kind: impl Into<String>, entity: &P::Entity) {
+        let reference = Reference::entity(P::PREFIX, entity.id());
+        self.emit(kind, reference.to_string(), entity.site());
+    }
+}
+
+impl Grammar {
+    /// Returns the grammar of the lists of `P`.
+    ///
+    /// # Errors
+    /// Returns an error if lists can't be ordered by a field in [`List::ORDER`]; the registry refuses such a type.
+    pub fn of<P: List>() -> Result<Self> {
+        let schema = P::Entity::schema();
+        Ok(Self {
+            prefix: P::PREFIX,
+            schema,
+            parameters: P::PARAMETERS.iter().map(|(name, _)| *name).collect(),
+            order: Order::declared(P::ORDER, schema)?,
+            over: P::OVER,
+            max: P::MAX,
+        })
+    }
 }

@@ -18,7 +18,7 @@ use crate::contract::html;
 use crate::contract::input::{Fields, Input};
 use crate::contract::preconditions::Preconditions;
 use crate::contract::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
-use crate::contract::search::Grammar;
+use crate::contract::search::{Grammar, Order};
 use crate::model::any_entity::AnyEntity;
 use crate::model::schema::{Field, Schema};
 use crate::primitives::error::Result;
@@ -470,4 +470,21 @@ macro_rules! register {
             })
         }
     };
+}
+
+impl Grammar {
+    /// Returns the grammar of the lists of the type behind `route`.
+    ///
+    /// # Errors
+    /// Returns an error if lists can't be ordered by a field in the declared order; the registry refuses such a type.
+    pub fn of_route(route: &Route) -> Result<Self> {
+        Ok(Self {
+            prefix: route.prefix,
+            schema: route.schema,
+            parameters: route.parameters.iter().map(|(name, _)| *name).collect(),
+            order: Order::declared(route.order, route.schema)?,
+            over: None,
+            max: route.max,
+        })
+    }
 }

@@ -19,6 +19,7 @@ pub use questionnaire::{Choice, Prompt, Questionnaire, Sending};
 
 use crate::contract::action::Submit;
 use crate::contract::blob::{Bundle, StoredFile};
+pub use crate::contract::response_header::ResponseHeader;
 use crate::contract::search::{Places, Walk};
 use crate::contract::stream::Streaming;
 use crate::model::projection::Projection;
@@ -39,15 +40,6 @@ pub struct Reply {
     pub allowed_actions: AllowedActions,
     /// The headers that are sent beside the body.
     pub headers: Vec<ResponseHeader>,
-}
-
-/// A header that is sent beside the body, such as the number of accepted rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResponseHeader {
-    /// The name of the header: lower case letters, digits and `-`.
-    pub name: &'static str,
-    /// The value of the header. It must be visible ASCII, otherwise the header is left out.
-    pub value: String,
 }
 
 /// The content of a reply.

@@ -40,8 +40,6 @@ mod select;
 mod window;
 
 use crate::contract::access::Scope;
-use crate::contract::provider::List;
-use crate::contract::registry::Route;
 use crate::contract::reply::Item;
 use crate::model::projection::Projection;
 use crate::model::schema::{Field, Role, Schema};
@@ -121,46 +119,15 @@ pub struct Search {
 /// The query parameters that the lists of a type accept.
 #[derive(Clone, Debug)]
 pub struct Grammar {
-    prefix: &'static str,
-    schema: &'static Schema,
-    parameters: Vec<&'static str>,
-    order: Vec<Order>,
-    over: Option<&'static Field>,
-    max: u64,
+    pub(super) prefix: &'static str,
+    pub(super) schema: &'static Schema,
+    pub(super) parameters: Vec<&'static str>,
+    pub(super) order: Vec<Order>,
+    pub(super) over: Option<&'static Field>,
+    pub(super) max: u64,
 }
 
 impl Grammar {
-    /// Returns the grammar of the lists of `P`.
-    ///
-    /// # Errors
-    /// Returns an error if lists can't be ordered by a field in [`List::ORDER`]; the registry refuses such a type.
-    pub fn of<P: List>() -> Result<Self> {
-        let schema = P::Entity::schema();
-        Ok(Self {
-            prefix: P::PREFIX,
-            schema,
-            parameters: P::PARAMETERS.iter().map(|(name, _)| *name).collect(),
-            order: Order::declared(P::ORDER, schema)?,
-            over: P::OVER,
-            max: P::MAX,
-        })
-    }
-
-    /// Returns the grammar of the lists of the type behind `route`.
-    ///
-    /// # Errors
-    /// Returns an error if lists can't be ordered by a field in the declared order; the registry refuses such a type.
-    pub fn of_route(route: &Route) -> Result<Self> {
-        Ok(Self {
-            prefix: route.prefix,
-            schema: route.schema,
-            parameters: route.parameters.iter().map(|(name, _)| *name).collect(),
-            order: Order::declared(route.order, route.schema)?,
-            over: None,
-            max: route.max,
-        })
-    }
-
     /// Adds parameters that only one address accepts, such as that of an action.
     #[must_use]
     pub(crate) fn with(mut self, parameters: &[(&'static str, &'static str)]) -> Self {

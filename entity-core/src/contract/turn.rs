@@ -4,7 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::contract::request::Origin;
+use crate::contract::origin::Origin;
 use crate::primitives::error::Result;
 
 /// A queue that gives the permit to write to one unit of work after the other.

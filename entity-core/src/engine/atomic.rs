@@ -5,10 +5,12 @@ use std::future::ready;
 use futures::future::BoxFuture;
 
 use crate::contract::context::Context;
-use crate::contract::edge::Preparation;
-use crate::contract::event::{Audit, Event};
+use crate::contract::event::Event;
+use crate::contract::event_sink::Audit;
+use crate::contract::origin::Origin;
+use crate::contract::preparation::Preparation;
 use crate::contract::reply::Reply;
-use crate::contract::request::{Origin, Request};
+use crate::contract::request::Request;
 use crate::contract::turn::Turn;
 use crate::engine::dispatch::{Dispatcher, Finish};
 use crate::engine::write_timeout::WriteTimeout;

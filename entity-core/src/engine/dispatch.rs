@@ -9,12 +9,12 @@ use serde_json::Value;
 use crate::contract::access::{Caller, Need};
 use crate::contract::blob::{Room, Target};
 use crate::contract::context::{Context, Shared};
-use crate::contract::edge::Preparation;
-use crate::contract::event::{Audit, EventSink};
+use crate::contract::event_sink::{Audit, EventSink};
 use crate::contract::html;
 use crate::contract::input::Fields;
 use crate::contract::look_up::{find, perform};
 use crate::contract::operation::{Operation, is_public_action};
+use crate::contract::preparation::Preparation;
 use crate::contract::registry::Registry;
 use crate::contract::reply::{Body, Reply};
 use crate::contract::turn::{Turn, WriteQueue};
@@ -29,10 +29,7 @@ use crate::model::lines::structures;
 use crate::primitives::error::{Error, ErrorKind, Result};
 use crate::primitives::path::DirectPath;
 use crate::primitives::unit::{End, Mode, Store};
-use crate::{
-    contract::request::{Origin, Request},
-    primitives::verb::Verb,
-};
+use crate::{contract::origin::Origin, contract::request::Request, primitives::verb::Verb};
 
 /// The maximum number of attempts at a unit of work that fails with a transient error, such as a lost race.
 const TRIES: u32 = 4;

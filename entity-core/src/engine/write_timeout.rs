@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, Either, select};
 
-use crate::contract::request::{Origin, Request};
+use crate::contract::origin::Origin;
+use crate::contract::request::Request;
 use crate::primitives::error::{Error, ErrorKind, Result};
 use crate::primitives::read_budget::NoWaitGuard;
 

@@ -20,7 +20,7 @@ struct House {
 const HOUSES: [House; 4] = [
     House {
         sources: "entity-core/src",
-        largest_circle: 32,
+        largest_circle: 8,
     },
     House {
         sources: "entity-formats/src",

@@ -3,7 +3,8 @@
 use super::paging::Paging;
 use super::result::ActionResult;
 use crate::contract::provider::Provider;
-use crate::contract::reply::{Body, Item, ResponseHeader, Value};
+use crate::contract::reply::{Body, Item, Value};
+use crate::contract::response_header::ResponseHeader;
 use crate::contract::search::{Page, Search, Window};
 use crate::primitives::reference::Reference;
 

@@ -2,7 +2,7 @@
 
 use crate::contract::context::Context;
 use crate::contract::registry::Call;
-use crate::contract::reply::ResponseHeader;
+use crate::contract::response_header::ResponseHeader;
 use crate::contract::search::Window;
 use crate::primitives::path::encode_segment;
 

@@ -16,7 +16,8 @@ use crate::model::shape;
 use crate::primitives::error::Error;
 use crate::primitives::path::DirectPath;
 use crate::{
-    contract::reply::{Bytes, Questionnaire, ResponseHeader},
+    contract::reply::{Bytes, Questionnaire},
+    contract::response_header::ResponseHeader,
     primitives::reference::Reference,
 };
 

@@ -90,7 +90,7 @@ impl Blobs {
                         return Ok(Some((before, (pieces, hash, held))));
                     }
                 }
-                let digest: [u8; super::DIGEST] = hash.finalize_reset().into();
+                let digest: [u8; super::identity::DIGEST] = hash.finalize_reset().into();
                 match held {
                     Some(_) if digest != blob.digest => Err(damaged("has other bytes")),
                     Some(last) => {

@@ -8,10 +8,11 @@ use super::needs::{
 use crate::contract::access::{Need, Operation, Permit, Scope};
 use crate::contract::changed_fields;
 use crate::contract::context::Context;
-use crate::contract::input::{Fields, Input};
+use crate::contract::input::{COLLECTION, Fields, Input};
 use crate::contract::kind::{Creates, Decoded, Deletes, Kind, Lists, Reads, Updates};
 use crate::contract::preconditions::{Preconditions, State};
 use crate::contract::presence::note_visit;
+use crate::contract::registry::Registry;
 use crate::contract::reply::Item;
 use crate::contract::search::{Page, Search};
 use crate::model::any_entity::AnyEntity;
@@ -141,7 +142,7 @@ pub(crate) async fn creation(of: &dyn Creates, cx: &Context, input: &Input) -> R
             "there is nothing yet that a patch could change",
         ));
     }
-    input.require_root(cx, of.prefix())?;
+    require_root(input, cx, of.prefix())?;
     of.adapt(input)?.check(of.schema(), true)
 }
 
@@ -186,7 +187,7 @@ pub(crate) async fn revision(
     input: &Input,
 ) -> Result<(Item, Value, Fields)> {
     let current = load_to_write(of, cx, id, Operation::Update).await?;
-    input.require_root(cx, of.prefix())?;
+    require_root(input, cx, of.prefix())?;
     let stored = current.entity().to_value()?;
     let input = input.resolve(of.schema(), &stored)?;
     let fields = input.check_change(of.schema(), &stored)?;
@@ -346,4 +347,23 @@ fn emit_event(
     let reference = Reference::entity(of.prefix(), entity.id());
     let kind = function.map_or_else(|| format!("{}.{verb}", of.prefix()), ToOwned::to_owned);
     cx.emit(kind, reference.to_string(), entity.site());
+}
+
+/// Refuses an input whose root is named like entities of another type than `prefix`, or like a list of entities,
+/// because it was meant for something else. Any other name is accepted.
+///
+/// # Errors
+/// Returns an error if the root has such a name; the error has both names.
+fn require_root(input: &Input, cx: &Context, prefix: &str) -> Result<()> {
+    let Some(root) = input.root.as_deref().filter(|it| *it != prefix) else {
+        return Ok(());
+    };
+    let named = root.strip_suffix(COLLECTION).unwrap_or(root);
+    let registry = cx.service::<Registry>().ok();
+    match registry.is_some_and(|it| it.route(named).is_some()) {
+        true => Err(Error::bad_request(format!(
+            "the root of the body is `{root}`, which is no entity of this type: name it `{prefix}`"
+        ))),
+        false => Ok(()),
+    }
 }

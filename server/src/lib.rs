@@ -44,8 +44,8 @@ pub mod guard {
     pub mod auth;
     pub mod csrf;
     pub(crate) mod feed_token;
-    pub(crate) mod pace;
     pub(crate) mod path_text;
+    pub(crate) mod rate_limiter;
     pub mod session;
 }
 

@@ -41,6 +41,11 @@ impl Class {
         Self::Upload,
     ];
 
+    /// Returns whether its requests may change something.
+    pub(crate) fn may_write(self) -> bool {
+        matches!(self, Self::Write | Self::Login | Self::Upload)
+    }
+
     /// Returns the name of the class.
     pub fn name(self) -> &'static str {
         match self {

@@ -14,6 +14,7 @@ mod choice;
 mod network;
 mod orchestrator;
 mod problem;
+mod rate;
 mod setting;
 mod sheet;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use choice::{
 };
 pub use network::Network;
 pub use problem::{Problem, Problems};
+pub use rate::{RATE_LIMITS, RateLimit, RateSettings, RateSubject};
 pub use setting::Setting;
 use setting::{section, settings};
 use sheet::Sheet;
@@ -197,19 +199,7 @@ settings! {
     }
 
     /// The rate limits of accounts and networks.
-    rate: RateSettings {
-        /// The number of requests an account may send in a second that only read, on the long run. 0: no limit.
-        reads: u32 = "rate.reads", "LECTERN_RATE_READS", "50";
-        /// The number of requests an account may send in a second that may change something. Operations of a batch
-        /// count one by one. 0: no limit.
-        writes: u32 = "rate.writes", "LECTERN_RATE_WRITES", "20";
-        /// The number of requests a network may send in a second of people who are not logged in. 0: no limit.
-        strangers: u32 = "rate.strangers", "LECTERN_RATE_STRANGERS", "20";
-        /// The requests of how many seconds may be sent at once.
-        burst: Duration = "rate.burst", "LECTERN_RATE_BURST", "10";
-        /// The networks of which strangers are not counted, such as those of a campus behind one address.
-        exempt: Vec<Network> = "rate.exempt", "LECTERN_RATE_EXEMPT", "";
-    }
+    rate: RateSettings;
 
     /// The requests of each class that run and wait at once.
     admission: AdmissionSettings {

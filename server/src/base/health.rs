@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::time::Instant;
 
-use crate::base::metrics::{self, Cause, Figures, Metrics};
+use crate::base::metrics::{self, Figures, Metrics, RejectReason};
 
 pub use counters::Counters;
 use counters::Counts;
@@ -144,7 +144,7 @@ impl Health {
         };
         count.fetch_add(1, Ordering::Relaxed);
         if let Some(metrics) = self.0.metrics.get().filter(|_| is_refused) {
-            metrics.refused(Cause::Audit);
+            metrics.refused(RejectReason::Audit);
         }
     }
 

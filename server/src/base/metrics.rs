@@ -24,9 +24,9 @@ pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; chars
 /// The classes of statuses, in the order of their first digit.
 const STATUSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// Why a request was refused without being looked at.
+/// The reason for which a request was refused without being looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub enum RejectReason {
     /// The queue of its class is full, or its turn would come too late.
     Full,
     /// Its account or network has all the places that one may have.
@@ -43,7 +43,7 @@ pub enum Cause {
     Audit,
 }
 
-impl Cause {
+impl RejectReason {
     /// Returns the name of the reason, a label of the metric.
     pub fn name(self) -> &'static str {
         match self {
@@ -154,8 +154,8 @@ impl Metrics {
     }
 
     /// Counts one refusal.
-    pub fn refused(&self, cause: Cause) {
-        let label = [("cause", cause.name())];
+    pub fn refused(&self, reason: RejectReason) {
+        let label = [("cause", reason.name())];
         self.0.refusals.get_or_create(&label).inc();
     }
 
@@ -257,7 +257,7 @@ mod tests {
         metrics.answered(Class::Read, StatusCode::OK);
         metrics.answered(Class::Read, StatusCode::NO_CONTENT);
         metrics.answered(Class::Login, StatusCode::SERVICE_UNAVAILABLE);
-        metrics.refused(Cause::Full);
+        metrics.refused(RejectReason::Full);
         metrics.waited(Class::Write, Duration::from_millis(1500));
         metrics.restarted("janitor");
         metrics.degraded("audit", true);

@@ -9,7 +9,6 @@
 mod door;
 mod known_large;
 mod lane;
-mod meter;
 pub(crate) mod rate;
 mod seat;
 mod shares;
@@ -27,9 +26,8 @@ use entity_core::Error;
 use entity_core::engine::Origin;
 
 use crate::base::capacity::Capacity;
-use crate::base::class::Class;
-use crate::base::class::PerClass;
-use crate::base::config::{Config, Network};
+use crate::base::class::{Class, PerClass};
+use crate::base::config::{Config, Network, RateSubject};
 use crate::base::error::{self, ErrorContext};
 use crate::base::metrics::{Figures, Metrics};
 use crate::base::network::network;
@@ -37,14 +35,13 @@ use crate::base::telemetry;
 
 pub(crate) use door::{Admitted, Sender};
 pub(crate) use lane::{Lane, Place};
-pub(crate) use meter::{Meter, seconds};
-pub(crate) use rate::Quota;
+pub(crate) use rate::RateLimitState;
 pub(crate) use seat::Seated;
 pub(crate) use shares::Who;
 pub(crate) use turn::WriteTurns;
 
 use known_large::KnownLarge;
-use rate::Rates;
+use rate::RateLimits;
 use seat::Large;
 use shares::Limits;
 
@@ -58,13 +55,13 @@ const LOGIN_WAIT: Duration = Duration::from_secs(1);
 pub(crate) struct Admission {
     lanes: PerClass<Lane>,
     known: KnownLarge,
-    rates: Rates,
+    rates: RateLimits,
     exempt: Vec<Network>,
     keys: RandomState,
     metrics: Metrics,
 }
 
-/// How many requests, as a rate counts them.
+/// The requests of a batch, as rate limits count them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Units {
     /// Requests that only read.
@@ -74,16 +71,16 @@ pub(crate) struct Units {
 }
 
 /// A request that was refused because its sender sends too many.
-pub(crate) struct TooMany {
+pub(crate) struct RateLimited {
     pub(crate) error: Error,
-    pub(crate) quota: Quota,
+    pub(crate) state: RateLimitState,
 }
 
-impl TooMany {
-    /// Answers it, with what it tells of the limit.
+impl RateLimited {
+    /// Answers it, with the state of the limit.
     pub(crate) fn respond(self, context: &ErrorContext) -> Response {
         let mut response = error::refuse(&self.error, context);
-        self.quota.tell(response.headers_mut());
+        self.state.tell(response.headers_mut());
         response
     }
 }
@@ -106,7 +103,7 @@ impl Admission {
         Self {
             lanes,
             known: KnownLarge::new(),
-            rates: Rates::of(config),
+            rates: RateLimits::of(&config.rate),
             exempt: config.rate.exempt.clone(),
             keys: RandomState::new(),
             metrics: metrics.clone(),
@@ -139,7 +136,7 @@ impl Admission {
         }
     }
 
-    /// Who sends what is of `origin`: the account or, without one, the network.
+    /// The sender of a request of `origin`: the account or, without one, the network.
     fn sender(&self, origin: &Origin) -> Who {
         match &origin.caller.user {
             Some(user) => self.account(&user.id),
@@ -147,7 +144,7 @@ impl Admission {
         }
     }
 
-    /// What somebody calls `name` who logs in from `address`.
+    /// Somebody called `name` who logs in from `address`.
     pub(crate) fn login(&self, name: &str, address: IpAddr) -> Who {
         Who {
             member: Some(self.key("name", name.trim().to_lowercase())),
@@ -163,48 +160,32 @@ impl Admission {
         }
     }
 
-    /// Counts requests that read or write.
+    /// Counts so many requests of each class.
     fn count(
         &self,
-        Units { reads, writes }: Units,
+        requests: &[(Class, usize)],
         account: Option<Who>,
         network: Who,
         now: DateTime<Utc>,
-    ) -> Result<Option<Quota>, Box<TooMany>> {
-        let (rates, units) = (&self.rates, reads.saturating_add(writes));
-        let counted = match account {
-            None => [(rates.strangers.as_ref(), units), (None, 0)],
-            Some(_) => [
-                (rates.writes.as_ref(), writes),
-                (rates.reads.as_ref(), reads),
-            ],
+    ) -> Result<Option<RateLimitState>, Box<RateLimited>> {
+        let (subject, who) = match account {
+            Some(account) => (RateSubject::Account, account),
+            None => (RateSubject::Network, network),
         };
-        let who = account.unwrap_or(network);
         if who.is_exempt {
             return Ok(None);
         }
-        let mut near = None;
-        for (policy, units) in counted {
-            if units == 0 {
-                continue;
-            }
-            let Some(policy) = policy else {
-                continue;
-            };
-            match policy.take(who.group, units, now) {
-                Ok(quota) => near = near.or(quota),
-                Err((error, quota, cause)) => {
-                    self.metrics.refused(cause);
-                    tracing::warn!(
-                        cause.id = telemetry::cause_id(cause),
-                        "somebody sends too many requests, which are answered 429: `{}`",
-                        cause.name()
-                    );
-                    return Err(Box::new(TooMany { error, quota }));
-                }
-            }
-        }
-        Ok(near)
+        let taken = self.rates.take((subject, who.group), requests, now);
+        taken.map_err(|limited| {
+            let reason = subject.reason();
+            self.metrics.refused(reason);
+            tracing::warn!(
+                cause.id = telemetry::cause_id(reason),
+                reason = reason.name(),
+                "rate limit exceeded"
+            );
+            Box::new(limited)
+        })
     }
 
     fn key(&self, what: &str, which: impl Hash) -> u64 {
@@ -240,7 +221,7 @@ fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// How many of a class run and wait, unless the configuration says otherwise. Reads are more than there are
+/// The number of a class that run and wait, unless the configuration says otherwise. Reads are more than there are
 /// connections to read from, because their answers are written too; scans leave connections to lists; writes
 /// are prepared beside each other although only one is written at a time; large answers leave processors to the others.
 fn limits(class: Class, config: &Config) -> Limits {

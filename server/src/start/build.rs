@@ -27,7 +27,7 @@ use crate::guard::auth::login::{Login, LoginParts};
 use crate::guard::auth::password::{PasswordCost, Passwords};
 use crate::guard::auth::throttle::Throttle;
 use crate::guard::csrf::CsrfOptions;
-use crate::guard::pace::Pace;
+use crate::guard::rate_limiter::RateLimiter;
 use crate::guard::session::{SessionCookie, Sessions, SqlSessions};
 use crate::operate::files::{self, owner};
 use crate::operate::follower::{self, Activity, Follower, Notifications};
@@ -161,7 +161,7 @@ impl App {
             streams: Arc::new(Semaphore::new(STREAMS)),
             live,
             underway: Underway::default(),
-            pace: Pace::new(config.feeds.burst, delta(config.feeds.interval)),
+            feed_limiter: RateLimiter::new(config.feeds.burst, delta(config.feeds.interval)),
             csrf: CsrfOptions::new(&config.csrf, &config.server_url()),
             node,
         });

@@ -29,7 +29,7 @@ use crate::base::class::Class;
 use crate::base::deadline::{Brings, Deadline};
 use crate::base::error::{self, ErrorContext};
 use crate::base::listen::ReadLater;
-use crate::base::metrics::Cause;
+use crate::base::metrics::RejectReason;
 use crate::base::mount::{self, Mount};
 use crate::base::request_id::{REQUEST_ID, RequestId};
 use crate::guard::admission::{Admitted, Sender, later};
@@ -250,7 +250,7 @@ async fn in_time_or<T>(
         },
     });
     done.await.unwrap_or_else(|| {
-        app.metrics.refused(Cause::Deadline);
+        app.metrics.refused(RejectReason::Deadline);
         Err(told())
     })
 }

@@ -12,7 +12,7 @@ use crate::guard::audit::AuditLog;
 use crate::guard::auth::login::Login;
 use crate::guard::auth::password::Passwords;
 use crate::guard::csrf::CsrfOptions;
-use crate::guard::pace::Pace;
+use crate::guard::rate_limiter::RateLimiter;
 use crate::guard::session::SessionCookie;
 use crate::operate::node::Node;
 use crate::web::answers::AnswerMemory;
@@ -49,8 +49,8 @@ pub struct Inner {
     pub(crate) answers: AnswerMemory,
     /// Limits and queues requests.
     pub(crate) admission: Arc<Admission>,
-    /// Limits the rate of reads of private feeds.
-    pub(crate) pace: Pace,
+    /// Limits the rate of reads of each private feed.
+    pub(crate) feed_limiter: RateLimiter,
     /// The places of answers that are made piece by piece while they are sent.
     pub(crate) streams: Arc<Semaphore>,
     /// The places of streams of events.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use server::base::config::{OTHER_VARIABLES, SETTINGS, Setting};
+use server::base::config::{OTHER_VARIABLES, RATE_LIMITS, SETTINGS, Setting};
 
 use super::{DOCUMENTS, OPERATING, prose, read, rows, spans};
 
@@ -152,6 +152,18 @@ fn the_table_of_all_settings_is_that_of_the_program() {
     let expected = SETTINGS.iter().map(|it| (it.key, it.default));
     assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     assert!(table.iter().all(|row| row[2].len() > 15), "{table:?}");
+}
+
+#[test]
+fn the_table_of_limits_tells_of_every_rate_limit() {
+    let rows = rows(OPERATING, &["Subject"]);
+    let row = rows.iter().find(|it| it[0] == "Requests in a second");
+    let row = row.expect("a row");
+    for limit in RATE_LIMITS {
+        let key = format!("rate.{}", limit.name);
+        let told = format!("`{key}` ({})", setting(&key).expect(&key).default);
+        assert!(row[1].contains(&told), "{told} is missing: {row:?}");
+    }
 }
 
 #[test]

@@ -88,7 +88,10 @@ macro_rules! settings {
 pub(super) use settings;
 
 /// Declares the struct of a section, the table of its settings, and how one becomes the other.
+///
+/// A section that is declared elsewhere has a semicolon in place of its rows.
 macro_rules! section {
+    ($(#[$about:meta])* pub struct $name:ident ;) => {};
     (
         $(#[$about:meta])*
         pub struct $name:ident {
@@ -106,9 +109,9 @@ macro_rules! section {
         }
 
         impl $name {
-            const SETTINGS: &[Setting] = &[$(Setting::of::<$type>($key, $variable, $default)),*];
+            pub(in crate::base::config) const SETTINGS: &[Setting] = &[$(Setting::of::<$type>($key, $variable, $default)),*];
 
-            fn read(sheet: &Sheet, problems: &mut Vec<Problem>) -> Option<Self> {
+            pub(in crate::base::config) fn read(sheet: &Sheet, problems: &mut Vec<Problem>) -> Option<Self> {
                 $(let $field = sheet.read::<$type>($key, problems);)*
                 Some(Self { $($field: $field?,)* })
             }

@@ -1,4 +1,4 @@
-//! A request at the door: what it is counted as, and whether it may come in.
+//! A request at the door: its count, and its way in.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use entity_core::{Caller, Result};
 use tokio::task::yield_now;
 
-use super::{Admission, Lane, Place, Quota, Seated, TooMany, Units, Who};
+use super::{Admission, Lane, Place, RateLimitState, RateLimited, Seated, Units, Who};
 use crate::base::address::Arrived;
 use crate::base::class::Class;
 
@@ -15,7 +15,7 @@ use crate::base::class::Class;
 #[derive(Debug)]
 pub(crate) struct Admitted {
     class: Class,
-    /// What it runs on, and for whom that is counted.
+    /// The place that it runs on, and the one for whom that is counted.
     seated: Arc<Seated>,
     network: Who,
     /// For whom its rate is counted, once that is known.
@@ -23,13 +23,13 @@ pub(crate) struct Admitted {
     lane: Option<Lane>,
 }
 
-/// Whose rate it is: that of an account or, without one, of the network.
+/// The one whose rate it is: an account or, without one, of the network.
 #[derive(Clone, Copy, Debug)]
 struct Counted {
     account: Option<Who>,
 }
 
-/// What is known of who sends a request, before anything is looked up.
+/// The sender of a request, as far as it is known before anything is looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sender<'a> {
     /// The account with this id.
@@ -53,7 +53,7 @@ impl Admission {
         arrived: &Arrived,
         asked: Option<&Uri>,
         now: DateTime<Utc>,
-    ) -> Result<(Admitted, Option<Quota>), Box<TooMany>> {
+    ) -> Result<(Admitted, Option<RateLimitState>), Box<RateLimited>> {
         let network = self.network(arrived.address);
         let account = match sender {
             Sender::Account(id) => Some(self.account(id)),
@@ -134,7 +134,7 @@ impl Admitted {
         admission: &Admission,
         caller: &Caller,
         now: DateTime<Utc>,
-    ) -> Result<(), Box<TooMany>> {
+    ) -> Result<(), Box<RateLimited>> {
         if self.counted.is_some() {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl Admitted {
         self.count(admission, account, now).map(drop)
     }
 
-    /// What it runs on. That is left when all of these are dropped.
+    /// The place that it runs on. That is left when all of these are dropped.
     pub(crate) fn seated(&self) -> Arc<Seated> {
         Arc::clone(&self.seated)
     }
@@ -158,21 +158,16 @@ impl Admitted {
         admission: &Admission,
         units: Units,
         now: DateTime<Utc>,
-    ) -> Result<(), Box<TooMany>> {
+    ) -> Result<(), Box<RateLimited>> {
         let account = self.counted.and_then(|it| it.account);
         let Units { reads, writes } = units;
-        let further = match self.class {
-            Class::Read | Class::Scan | Class::Large => Units {
-                reads: reads.saturating_sub(1),
-                writes,
-            },
-            Class::Write | Class::Login | Class::Upload => Units {
-                reads,
-                writes: writes.saturating_sub(1),
-            },
+        let (reads, writes) = match self.class.may_write() {
+            true => (reads, writes.saturating_sub(1)),
+            false => (reads.saturating_sub(1), writes),
         };
+        let further = [(Class::Read, reads), (Class::Write, writes)];
         admission
-            .count(further, account, self.network, now)
+            .count(&further, account, self.network, now)
             .map(drop)
     }
 
@@ -181,19 +176,9 @@ impl Admitted {
         admission: &Admission,
         account: Option<Who>,
         now: DateTime<Utc>,
-    ) -> Result<Option<Quota>, Box<TooMany>> {
+    ) -> Result<Option<RateLimitState>, Box<RateLimited>> {
         self.counted = Some(Counted { account });
-        let units = match self.class {
-            Class::Read | Class::Scan | Class::Large => Units {
-                reads: 1,
-                writes: 0,
-            },
-            Class::Write | Class::Login | Class::Upload => Units {
-                reads: 0,
-                writes: 1,
-            },
-        };
-        admission.count(units, account, self.network, now)
+        admission.count(&[(self.class, 1)], account, self.network, now)
     }
 }
 

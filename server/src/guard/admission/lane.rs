@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::later;
 use super::shares::{Limits, Refused, Shares, Who};
 use crate::base::class::Class;
-use crate::base::metrics::{Cause, Metrics};
+use crate::base::metrics::{Metrics, RejectReason};
 
 /// The places of one class. All clones are the same places.
 #[derive(Clone)]
@@ -72,7 +72,7 @@ impl Lane {
             Ok(Ok(place)) => Ok(place),
             // Somebody who has less of the queue took the place in it.
             Ok(Err(_gone)) => Err(self.refuse(Refused::Full)),
-            Err(_elapsed) => Err(self.error(Cause::Age)),
+            Err(_elapsed) => Err(self.error(RejectReason::Age)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Lane {
         let may = self.shares().start(who);
         match may {
             true => Ok(self.place(who)),
-            false => Err(self.error(Cause::Full)),
+            false => Err(self.error(RejectReason::Full)),
         }
     }
 
@@ -97,12 +97,12 @@ impl Lane {
         checked.map_err(|refused| self.refuse(refused))
     }
 
-    /// How many wait.
+    /// The number that wait.
     pub(crate) fn waiting(&self) -> usize {
         self.shares().waiting()
     }
 
-    /// How many run.
+    /// The number that run.
     pub(crate) fn running(&self) -> usize {
         self.shares().running()
     }
@@ -117,15 +117,15 @@ impl Lane {
 
     fn refuse(&self, refused: Refused) -> Error {
         self.error(match refused {
-            Refused::Full => Cause::Full,
-            Refused::Share => Cause::Share,
+            Refused::Full => RejectReason::Full,
+            Refused::Share => RejectReason::Share,
         })
     }
 
-    fn error(&self, cause: Cause) -> Error {
-        self.0.metrics.refused(cause);
-        match (self.0.class, cause) {
-            (Class::Login, Cause::Share) => Error::too_many_requests(
+    fn error(&self, reason: RejectReason) -> Error {
+        self.0.metrics.refused(reason);
+        match (self.0.class, reason) {
+            (Class::Login, RejectReason::Share) => Error::too_many_requests(
                 "too many logins of this account or network at the same time: wait and try again",
                 later(),
             ),
@@ -136,7 +136,7 @@ impl Lane {
                 "too many large answers are being made: try again, or ask for less",
                 later(),
             ),
-            (_, Cause::Share) => Error::unavailable(
+            (_, RejectReason::Share) => Error::unavailable(
                 "too many requests of this account or network at the same time: send fewer at once",
                 later(),
             ),

@@ -3,118 +3,124 @@
 //! The fields are those of the draft `draft-ietf-httpapi-ratelimit-headers` as it is since its eighth version:
 //! `RateLimit-Policy: "writes";q=200;w=10` and `RateLimit: "writes";r=12;t=1`.
 
-use std::time::Duration;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::Error;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::meter::{Meter, Reading, seconds};
-use crate::base::config::Config;
-use crate::base::metrics::Cause;
+use super::RateLimited;
+use crate::base::class::Class;
+use crate::base::config::{RATE_LIMITS, RateLimit, RateSettings, RateSubject};
+use crate::guard::rate_limiter::{RateLimiter, Taken, seconds};
 
 /// Most requests in one batch.
 pub(crate) const MAX_PARTS: usize = 50;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STATE: HeaderName = HeaderName::from_static("ratelimit");
-/// How many accounts or networks are counted at a time, for each policy.
-const COUNTED: usize = 50_000;
-
-/// What is counted, and how much of it is free.
-#[derive(Debug)]
-pub(super) struct Policy {
-    name: &'static str,
-    header: HeaderValue,
-    meter: Meter,
-    quota: usize,
-    cause: Cause,
-}
 
 /// The limits that are switched on.
 #[derive(Debug)]
-pub(super) struct Rates {
-    pub(super) reads: Option<Policy>,
-    pub(super) writes: Option<Policy>,
-    pub(super) strangers: Option<Policy>,
+pub(super) struct RateLimits(Vec<ActiveLimit>);
+
+/// One of them.
+#[derive(Debug)]
+struct ActiveLimit {
+    limit: &'static RateLimit,
+    header: HeaderValue,
+    limiter: RateLimiter,
+    quota: usize,
 }
 
-/// What is told of a limit that comes near.
+/// The state of a limit that comes near.
 #[derive(Debug)]
-pub(crate) struct Quota {
+pub(crate) struct RateLimitState {
     policy: HeaderValue,
     state: HeaderValue,
 }
 
-impl Rates {
-    pub(super) fn of(config: &Config) -> Self {
-        let policy = |name, rate, cause| Policy::new(name, rate, config.rate.burst, cause);
-        Self {
-            reads: policy("reads", config.rate.reads, Cause::AccountRate),
-            writes: policy("writes", config.rate.writes, Cause::AccountRate),
-            strangers: policy("strangers", config.rate.strangers, Cause::NetworkRate),
-        }
-    }
-}
-
-impl Policy {
-    /// `rate` units in each second, and those of `burst` at once; nothing without a rate.
-    fn new(name: &'static str, rate: u32, burst: Duration, cause: Cause) -> Option<Self> {
-        let interval = TimeDelta::microseconds(1_000_000_i64.checked_div(rate.into())?);
-        // What is allowed at once must be sent somehow: a batch counts as all of its parts.
-        let quota = usize::try_from(u64::from(rate).saturating_mul(burst.as_secs()))
-            .unwrap_or(usize::MAX)
-            .max(MAX_PARTS);
-        let window = quota.div_ceil(usize::try_from(rate).unwrap_or(1));
-        let header = HeaderValue::try_from(format!("\"{name}\";q={quota};w={window}")).ok()?;
-        Some(Self {
-            name,
-            header,
-            meter: Meter::new(quota, interval, COUNTED),
-            quota,
-            cause,
-        })
+impl RateLimits {
+    pub(super) fn of(settings: &RateSettings) -> Self {
+        // Writes are counted before reads: of what is refused for want of them, no reads are taken.
+        let limits = RATE_LIMITS.iter().rev();
+        Self(
+            limits
+                .filter_map(|it| ActiveLimit::new(it, settings))
+                .collect(),
+        )
     }
 
-    /// Takes `units` for `key`.
+    /// Takes so many requests of each class for `key`, which is that of a `subject`; answers the state of the limit
+    /// that comes near.
     ///
     /// # Errors
     /// There are not enough; the error says for how many seconds.
     pub(super) fn take(
         &self,
+        (subject, key): (RateSubject, u64),
+        requests: &[(Class, usize)],
+        now: DateTime<Utc>,
+    ) -> Result<Option<RateLimitState>, RateLimited> {
+        let mut near = None;
+        for active in self.0.iter().filter(|it| it.limit.subject == subject) {
+            let counted = requests.iter().filter(|it| (active.limit.counts)(it.0));
+            let units = counted.fold(0_usize, |sum, it| sum.saturating_add(it.1));
+            if units > 0 {
+                near = near.or(active.take(key, units, now)?);
+            }
+        }
+        Ok(near)
+    }
+}
+
+impl ActiveLimit {
+    /// As many units in each second as the rate says, and those of some seconds at once; nothing without a rate.
+    fn new(limit: &'static RateLimit, settings: &RateSettings) -> Option<Self> {
+        let rate = (limit.rate)(settings);
+        let interval = TimeDelta::microseconds(1_000_000_i64.checked_div(rate.into())?);
+        // What is allowed at once must be sent somehow: a batch counts as all of its parts.
+        let quota = usize::try_from(u64::from(rate).saturating_mul(settings.burst.as_secs()))
+            .unwrap_or(usize::MAX)
+            .max(MAX_PARTS);
+        let window = quota.div_ceil(usize::try_from(rate).unwrap_or(1));
+        let header = format!("\"{}\";q={quota};w={window}", limit.name);
+        Some(Self {
+            limit,
+            header: HeaderValue::try_from(header).ok()?,
+            limiter: RateLimiter::new(quota, interval),
+            quota,
+        })
+    }
+
+    fn take(
+        &self,
         key: u64,
         units: usize,
         now: DateTime<Utc>,
-    ) -> Result<Option<Quota>, (Error, Quota, Cause)> {
-        let reading = self.meter.take(key, units, now);
-        let is_near = usize::try_from(reading.left).is_ok_and(|it| it < self.quota / 2);
-        if reading.is_granted() {
-            return Ok(is_near.then(|| self.quota(reading)));
+    ) -> Result<Option<RateLimitState>, RateLimited> {
+        let taken = self.limiter.take(key, units, now);
+        let is_near = usize::try_from(taken.left).is_ok_and(|it| it < self.quota / 2);
+        if taken.is_granted() {
+            return Ok(is_near.then(|| self.state(taken)));
         }
-        let error = Error::too_many_requests(
-            match self.cause {
-                Cause::NetworkRate => {
-                    "your network sends too many requests: log in, or wait and try again"
-                }
-                _ => "you send too many requests: wait and try again",
-            },
-            seconds(reading.wait).max(1),
-        );
-        Err((error, self.quota(reading), self.cause))
+        let message = self.limit.subject.message();
+        Err(RateLimited {
+            error: Error::too_many_requests(message, seconds(taken.wait).max(1)),
+            state: self.state(taken),
+        })
     }
 
-    fn quota(&self, reading: Reading) -> Quota {
-        let reset = match reading.is_granted() {
-            true => reading.until_full,
-            false => reading.wait,
+    fn state(&self, taken: Taken) -> RateLimitState {
+        let reset = match taken.is_granted() {
+            true => taken.until_full,
+            false => taken.wait,
         };
         let state = format!(
             "\"{}\";r={};t={}",
-            self.name,
-            reading.left.max(0),
+            self.limit.name,
+            taken.left.max(0),
             seconds(reset)
         );
-        Quota {
+        RateLimitState {
             policy: self.header.clone(),
             state: HeaderValue::try_from(state)
                 .unwrap_or_else(|_| HeaderValue::from_static("\"unknown\";r=0")),
@@ -122,7 +128,7 @@ impl Policy {
     }
 }
 
-impl Quota {
+impl RateLimitState {
     /// Adds the fields to an answer, unless it tells of a limit already that refused it.
     pub(crate) fn tell(self, headers: &mut HeaderMap) {
         if !headers.contains_key(&POLICY) {
@@ -135,35 +141,45 @@ impl Quota {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::config::Config;
 
-    fn told(quota: Quota) -> [String; 2] {
+    fn told(state: RateLimitState) -> [String; 2] {
         let mut headers = HeaderMap::new();
-        quota.tell(&mut headers);
+        state.tell(&mut headers);
         [POLICY, STATE].map(|it| headers[it].to_str().unwrap().to_owned())
     }
 
     #[test]
     fn what_is_left_is_told_when_it_is_little() {
-        let burst = Duration::from_secs(10);
-        let policy = Policy::new("writes", 20, burst, Cause::AccountRate).unwrap();
+        let limits = RateLimits::of(&Config::with(&[]).rate);
         let now = DateTime::UNIX_EPOCH;
-        assert!(policy.take(1, 100, now).unwrap().is_none(), "half is left");
-        let quota = policy.take(1, 50, now).unwrap().unwrap();
+        let take = |units| limits.take((RateSubject::Account, 1), &[(Class::Write, units)], now);
+        let Ok(None) = take(100) else {
+            panic!("half is left");
+        };
+        let Ok(Some(state)) = take(50) else {
+            panic!("less than half is left");
+        };
         assert_eq!(
-            told(quota),
+            told(state),
             ["\"writes\";q=200;w=10", "\"writes\";r=50;t=8"]
         );
-        assert!(policy.take(1, 50, now).is_ok());
-        let (error, quota, _) = policy.take(1, 1, now).unwrap_err();
-        assert_eq!(error.retry_after(), Some(1));
-        assert_eq!(told(quota)[1], "\"writes\";r=0;t=1");
+        assert!(take(50).is_ok());
+        let Err(limited) = take(1) else {
+            panic!("nothing is left");
+        };
+        assert_eq!(limited.error.retry_after(), Some(1));
+        assert_eq!(told(limited.state)[1], "\"writes\";r=0;t=1");
+        let reads = limits.take((RateSubject::Account, 1), &[(Class::Scan, 1)], now);
+        assert!(reads.is_ok(), "they are counted beside writes");
     }
 
     #[test]
     fn a_limit_of_nothing_is_none_and_each_leaves_room_for_a_batch() {
-        let burst = Duration::from_secs(10);
-        assert!(Policy::new("reads", 0, burst, Cause::AccountRate).is_none());
-        let slow = Policy::new("reads", 1, burst, Cause::AccountRate).unwrap();
+        let settings = Config::with(&[("rate.reads", "1"), ("rate.writes", "0")]).rate;
+        let active = |at: usize| ActiveLimit::new(&RATE_LIMITS[at], &settings);
+        assert!(active(1).is_none());
+        let slow = active(0).unwrap();
         assert_eq!(slow.quota, MAX_PARTS);
         assert_eq!(slow.header, "\"reads\";q=50;w=50");
     }

@@ -1,4 +1,4 @@
-//! Counts what one account tries that would tell it something if it could go on without end.
+//! Counts the tries of one account that would tell it something if it could go on without end.
 //!
 //! It is counted in memory, by each machine for itself, so that what is given up counts as well.
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::{Error, Result};
 use entity_providers::people::user::{Guess, Tries};
 
-use crate::guard::pace::Pace;
+use crate::guard::rate_limiter::RateLimiter;
 
 /// Tries at once.
 const BURST: usize = 10;
@@ -15,11 +15,11 @@ const INTERVAL: TimeDelta = TimeDelta::minutes(5);
 
 /// Counts tries by account.
 #[derive(Debug)]
-pub(crate) struct AccountTries(Pace);
+pub(crate) struct AccountTries(RateLimiter);
 
 impl Default for AccountTries {
     fn default() -> Self {
-        Self(Pace::new(BURST, INTERVAL))
+        Self(RateLimiter::new(BURST, INTERVAL))
     }
 }
 
@@ -29,12 +29,9 @@ impl Tries for AccountTries {
             Guess::Password => ("password", "the present password was sent"),
             Guess::Address => ("address", "the e-mail address was changed"),
         };
-        match self.0.wait(&format!("{name}:{account}"), now) {
-            None => Ok(()),
-            Some(seconds) => Err(Error::too_many_requests(
-                format!("{what} too often: wait {seconds} seconds"),
-                seconds,
-            )),
-        }
+        self.0.ask((name, account), now).map_err(|seconds| {
+            let message = format!("{what} too often: wait {seconds} seconds");
+            Error::too_many_requests(message, seconds)
+        })
     }
 }

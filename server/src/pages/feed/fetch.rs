@@ -88,9 +88,14 @@ async fn answer(app: &App, context: &RequestContext) -> Response {
         Ok(None) => return refuse(app, context, &Error::not_found()),
         Err(error) => return refuse(app, context, &error),
     };
-    let shown = match app.pace.ask(&bound.row.id, app.steady()) {
+    let shown = match app.feed_limiter.ask(&bound.row.id, app.steady()) {
         Ok(()) => show(app, context, &bound, &target).await.map_err(hide),
-        Err(too_often) => Err(too_often),
+        Err(seconds) => Err(Error::too_many_requests(
+            format!(
+                "this feed was read too often: wait {seconds} seconds, and send its `ETag` when you ask again"
+            ),
+            seconds,
+        )),
     };
     let mut response = match shown {
         Ok(response) => {

@@ -9,7 +9,7 @@ use entity_formats::openapi::{Answer, Content, Response};
 
 use super::{Builder, empty, text_header};
 use crate::base::accept::PROBLEM_JSON;
-use crate::base::config::Config;
+use crate::base::config::{Config, RATE_LIMITS};
 use crate::base::error::{Rfc9457, status};
 
 /// The mount of an operation: errors of `/direct` are told in the format that was asked for.
@@ -101,9 +101,7 @@ const OVERLONG: &str = "HeaderTooLong";
 pub(super) fn of(mount: Mount, verb: Verb, need: Need, config: &Config) -> Vec<ErrorKind> {
     let is_open = need == Need::Public;
     let has_evidence = config.auth.basic || config.auth.trusted_header.is_some();
-    let is_limited = [config.rate.reads, config.rate.writes, config.rate.strangers]
-        .iter()
-        .any(|it| *it > 0);
+    let is_limited = RATE_LIMITS.iter().any(|it| (it.rate)(&config.rate) > 0);
     let all = [
         (ErrorKind::BadRequest, true),
         (ErrorKind::UriTooLong, true),

@@ -1,25 +1,31 @@
-//! A token bucket for each of many: a burst at once, and then one unit in each interval.
+//! Token buckets, one for each of many keys: a burst at once, and then one unit in each interval.
 //!
 //! One instant is kept for each, until when what it used is paid for. It is counted in memory, by each machine for
 //! itself: what is limited is work, and not access.
 
+use std::hash::{BuildHasher as _, Hash, RandomState};
+
 use chrono::{DateTime, TimeDelta, Utc};
 use quick_cache::sync::{Cache, EntryAction, EntryResult};
 
-/// Counts what many use.
+/// The number of keys that are counted at a time.
+const COUNTED: usize = 50_000;
+
+/// Limits the rate at which each of many keys is used.
 #[derive(Debug)]
-pub(crate) struct Meter {
+pub(crate) struct RateLimiter {
+    keys: RandomState,
     /// Until when each has paid, in microseconds since 1970.
     paid: Cache<u64, i64>,
-    /// What one unit costs, in microseconds.
+    /// The cost of one unit, in microseconds.
     interval: i64,
-    /// How far somebody may be ahead, in microseconds.
+    /// The most that somebody may be ahead, in microseconds.
     patience: i64,
 }
 
-/// What came of asking for something.
+/// The state of a bucket after something was asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub(crate) struct Taken {
     /// The time that it takes until there is enough of it; nothing if it was granted.
     pub(crate) wait: TimeDelta,
     /// The number of units that are left.
@@ -28,27 +34,41 @@ pub(crate) struct Reading {
     pub(crate) until_full: TimeDelta,
 }
 
-impl Reading {
+impl Taken {
     /// Returns whether it was granted.
     pub(crate) fn is_granted(&self) -> bool {
         self.wait <= TimeDelta::zero()
     }
 }
 
-impl Meter {
-    /// `burst` units at once, and one more in each `interval` from then on, for at most `counted` keys at a time.
-    pub(crate) fn new(burst: usize, interval: TimeDelta, counted: usize) -> Self {
+impl RateLimiter {
+    /// `burst` units at once, and one more in each `interval` from then on.
+    pub(crate) fn new(burst: usize, interval: TimeDelta) -> Self {
         let interval = interval.num_microseconds().unwrap_or(i64::MAX).max(1);
         let burst = i64::try_from(burst.max(1)).unwrap_or(i64::MAX);
         Self {
-            paid: Cache::new(counted),
+            keys: RandomState::new(),
+            paid: Cache::new(COUNTED),
             interval,
             patience: burst.saturating_mul(interval),
         }
     }
 
+    /// Takes one unit for `key`.
+    ///
+    /// # Errors
+    /// There is none; the error is the number of seconds to wait.
+    pub(crate) fn ask(&self, key: impl Hash, now: DateTime<Utc>) -> Result<(), u32> {
+        let taken = self.take(key, 1, now);
+        match taken.is_granted() {
+            true => Ok(()),
+            false => Err(seconds(taken.wait)),
+        }
+    }
+
     /// Takes `units` for `key`, all or none.
-    pub(crate) fn take(&self, key: u64, units: usize, now: DateTime<Utc>) -> Reading {
+    pub(crate) fn take(&self, key: impl Hash, units: usize, now: DateTime<Utc>) -> Taken {
+        let key = self.keys.hash_one(key);
         let now = now.timestamp_micros();
         let cost = i64::try_from(units)
             .unwrap_or(i64::MAX)
@@ -75,7 +95,7 @@ impl Meter {
         let ahead = next.saturating_sub(now);
         let beyond = ahead.saturating_sub(self.patience);
         let used = if is_granted { ahead } else { ahead - cost };
-        Reading {
+        Taken {
             wait: TimeDelta::microseconds(if is_granted { 0 } else { beyond }),
             left: (self.patience - used) / self.interval,
             until_full: TimeDelta::microseconds(used),
@@ -99,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_burst_and_then_one_in_each_interval() {
-        let meter = Meter::new(3, TimeDelta::milliseconds(50), 100);
+        let limiter = RateLimiter::new(3, TimeDelta::milliseconds(50));
         let at = |millis| start() + TimeDelta::milliseconds(millis);
         for (millis, units, wait, left) in [
             (0, 1, 0, 2),
@@ -111,20 +131,46 @@ mod tests {
             (150, 2, 0, 0),
             (1_000, 3, 0, 0),
         ] {
-            let reading = meter.take(1, units, at(millis));
-            let told = (reading.wait, reading.left);
+            let taken = limiter.take(1, units, at(millis));
+            let told = (taken.wait, taken.left);
             assert_eq!(told, (TimeDelta::milliseconds(wait), left), "{millis}");
         }
-        assert!(meter.take(2, 3, at(1_000)).is_granted(), "another key");
-        assert!(!meter.take(3, 4, at(0)).is_granted(), "more than a burst");
+        assert!(limiter.take(2, 3, at(1_000)).is_granted(), "another key");
+        assert!(!limiter.take(3, 4, at(0)).is_granted(), "more than a burst");
     }
 
     #[test]
     fn a_clock_that_is_set_back_makes_nobody_wait_for_long() {
-        let meter = Meter::new(3, TimeDelta::seconds(1), 100);
-        assert!(meter.take(1, 3, start()).is_granted());
+        let limiter = RateLimiter::new(3, TimeDelta::seconds(1));
+        assert!(limiter.take(1, 3, start()).is_granted());
         let back = start() - TimeDelta::hours(1);
-        let wait = meter.take(1, 1, back).wait;
+        let wait = limiter.take(1, 1, back).wait;
         assert!(wait <= TimeDelta::seconds(1), "{wait}");
+    }
+
+    #[test]
+    fn one_who_asks_is_told_the_seconds_to_wait() {
+        let limiter = RateLimiter::new(3, TimeDelta::seconds(10));
+        // Milliseconds since the start, and for how many seconds one has to wait then.
+        for (millis, expected) in [
+            (0, None),
+            (0, None),
+            (1, None),
+            (2, Some(10)),
+            (9_000, Some(1)),
+            (10_000, None),
+            (10_001, Some(10)),
+            (30_000, None),
+            (30_000, None),
+            (30_000, Some(10)),
+            (90_000, None),
+            (90_000, None),
+            (90_000, None),
+            (90_000, Some(10)),
+        ] {
+            let answer = limiter.ask("a", start() + TimeDelta::milliseconds(millis));
+            assert_eq!(answer.err(), expected, "{millis}");
+        }
+        assert_eq!(limiter.ask("b", start()), Ok(()), "another key");
     }
 }

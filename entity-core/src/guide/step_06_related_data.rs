@@ -35,7 +35,7 @@
 //!     /// Manuals, each with `name`, `url` and perhaps `type` and `size`.
 //!     #[entity(files)]
 //!     manuals: Files,
-//!     /// What was handed over with it.
+//!     /// The things that were handed over with it.
 //!     #[entity(children, max = 20)]
 //!     accessories: Vec<Accessory>,
 //!     /// The place among the loans of the site.

@@ -36,7 +36,7 @@ pub struct Peer(pub SocketAddr);
 
 /// The client address of a request, and its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrived {
+pub struct ClientAddress {
     /// The other end of the connection, if there is one.
     pub peer: Option<IpAddr>,
     /// The address of the client.
@@ -46,9 +46,9 @@ pub struct Arrived {
 }
 
 /// Finds the client address of the request with this head.
-pub fn find(parts: &Parts, config: &Config) -> Arrived {
+pub fn find(parts: &Parts, config: &Config) -> ClientAddress {
     let client = client(parts, config);
-    Arrived {
+    ClientAddress {
         peer: peer(parts),
         address: client.address,
         is_secure: client.is_secure,

@@ -35,8 +35,8 @@ pub use problem::{Problem, Problems};
 pub use rate::{RATE_LIMITS, RateLimit, RateSettings, RateSubject};
 pub use setting::Setting;
 use setting::{section, settings};
-use sheet::Sheet;
-pub use sheet::{Given, OTHER_VARIABLES, Source};
+use sheet::ConfigLayers;
+pub use sheet::{ConfigSources, OTHER_VARIABLES, Source};
 pub use value::{Bucket, ByteLimit, ByteSize, DatabaseUrl, Secret, Value, WebOrigin};
 
 settings! {
@@ -403,9 +403,9 @@ pub struct Loaded {
 }
 
 /// Reads the configuration from what was given.
-pub fn load(given: &Given) -> Loaded {
+pub fn load(given: &ConfigSources) -> Loaded {
     let mut problems = Vec::new();
-    let sheet = Sheet::new(&SETTINGS, given, &mut problems);
+    let sheet = ConfigLayers::new(&SETTINGS, given, &mut problems);
     let config = Config::read(&sheet, &mut problems);
     if let Some(config) = &config {
         problems.extend(check::check(config));

@@ -20,7 +20,7 @@ pub(crate) struct Deadline {
 
 /// The kind of body of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Brings {
+pub(crate) enum BodyKind {
     /// Its head alone.
     Nothing,
     /// A body, which is read as a whole.
@@ -31,12 +31,12 @@ pub(crate) enum Brings {
 
 impl Deadline {
     /// The deadline `at` of a request that brings this. Nothing but reading it moves the deadline.
-    pub(crate) fn new(at: Instant, brings: Brings) -> Self {
-        let has_body = brings != Brings::Nothing;
+    pub(crate) fn new(at: Instant, brings: BodyKind) -> Self {
+        let has_body = brings != BodyKind::Nothing;
         Self {
             at,
             moved: has_body.then(|| Arc::new(Mutex::new(Some(at)))),
-            is_of_upload: brings == Brings::Files,
+            is_of_upload: brings == BodyKind::Files,
         }
     }
 
@@ -92,9 +92,9 @@ mod tests {
     async fn only_what_has_a_body_puts_its_deadline_off() {
         let soon = Duration::from_millis(10);
         let at = Instant::now() + soon;
-        let usual = Deadline::new(at, Brings::Nothing);
-        let body = Deadline::new(at, Brings::Body);
-        let upload = Deadline::new(at, Brings::Files);
+        let usual = Deadline::new(at, BodyKind::Nothing);
+        let body = Deadline::new(at, BodyKind::Body);
+        let upload = Deadline::new(at, BodyKind::Files);
         for it in [&usual, &body, &upload] {
             assert!(it.suspend() <= soon);
         }
@@ -113,7 +113,7 @@ mod tests {
     #[tokio::test]
     async fn x53_what_has_a_body_has_no_more_time_for_its_work() {
         let length = Duration::from_mins(1);
-        let deadline = Deadline::new(Instant::now() + length, Brings::Body);
+        let deadline = Deadline::new(Instant::now() + length, BodyKind::Body);
         assert!(deadline.first() <= Instant::now() + LOOK);
         let left = deadline.suspend();
         assert!(left <= length);

@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::time::Instant;
 
-use crate::base::metrics::{self, Figures, Metrics, RejectReason};
+use crate::base::metrics::{self, Metrics, MetricsRegistry, RejectReason};
 
 pub use counters::Counters;
 use counters::Counts;
@@ -209,7 +209,7 @@ fn status(is_fine: bool) -> StatusCode {
 }
 
 /// Serves both probes, the metrics of the service, and nothing else.
-fn router(health: Health, figures: Figures) -> Router {
+fn router(health: Health, figures: MetricsRegistry) -> Router {
     let figures = move || async move { ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], figures.to_text()) };
     Router::new()
         .route(METRICS, get(figures))
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn rel_8_metrics_show_what_is_degraded_restarted_and_refused() {
-        let (health, figures) = (Health::default(), Figures::default());
+        let (health, figures) = (Health::default(), MetricsRegistry::default());
         health.report_to(figures.metrics().clone());
         health.degrade("audit storage", "the disk is full");
         health.note_restart("janitor");

@@ -1,7 +1,7 @@
 //! Metrics, for the program that watches the service: `/metrics` on the listener for load balancers.
 //!
 //! Counting is cheap: each figure that a request touches is one atomic number that was found beforehand. Gauges that
-//! are kept elsewhere, such as the length of a queue, are read only when the metrics are: see [`Figures::ask`].
+//! are kept elsewhere, such as the length of a queue, are read only when the metrics are: see [`MetricsRegistry::register_gauge`].
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -18,7 +18,7 @@ use prometheus_client::registry::Registry;
 
 use crate::base::class::{Class, PerClass};
 
-/// The media type of [`Figures::to_text`].
+/// The media type of [`MetricsRegistry::to_text`].
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The classes of statuses, in the order of their first digit.
@@ -63,7 +63,7 @@ type Labels = [(&'static str, &'static str); 2];
 
 /// The counters of a service. Clones share them.
 ///
-/// Every part of the service keeps a clone. Gauges that read the state of the parts are in [`Figures`], which none of
+/// Every part of the service keeps a clone. Gauges that read the state of the parts are in [`MetricsRegistry`], which none of
 /// the parts keeps, so that they are dropped with the service.
 #[derive(Clone, Default)]
 pub struct Metrics(Arc<Counters>);
@@ -101,12 +101,12 @@ impl Default for Counters {
 
 /// The metrics registry of one service: its counters, and the gauges of its parts. Clones are the same registry.
 #[derive(Clone)]
-pub struct Figures {
+pub struct MetricsRegistry {
     metrics: Metrics,
     registry: Arc<Mutex<Registry>>,
 }
 
-impl Default for Figures {
+impl Default for MetricsRegistry {
     fn default() -> Self {
         let metrics = Metrics::default();
         let counters = &metrics.0;
@@ -176,14 +176,14 @@ impl Metrics {
     }
 }
 
-impl Figures {
+impl MetricsRegistry {
     /// Returns the counters of the service.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
     /// Registers a gauge, which `read` returns whenever the metrics are read.
-    pub fn ask(
+    pub fn register_gauge(
         &self,
         name: &'static str,
         help: &'static str,
@@ -218,9 +218,9 @@ impl fmt::Debug for Metrics {
     }
 }
 
-impl fmt::Debug for Figures {
+impl fmt::Debug for MetricsRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Figures").finish_non_exhaustive()
+        f.debug_struct("MetricsRegistry").finish_non_exhaustive()
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn figures_are_told_in_the_text_format() {
-        let figures = Figures::default();
+        let figures = MetricsRegistry::default();
         let metrics = figures.metrics();
         metrics.answered(Class::Read, StatusCode::OK);
         metrics.answered(Class::Read, StatusCode::NO_CONTENT);
@@ -261,7 +261,7 @@ mod tests {
         metrics.waited(Class::Write, Duration::from_millis(1500));
         metrics.restarted("janitor");
         metrics.degraded("audit", true);
-        figures.ask("queue_length", "Requests that wait", || 7);
+        figures.register_gauge("queue_length", "Requests that wait", || 7);
         let text = figures.to_text();
         for line in [
             "# TYPE lectern_requests counter",

@@ -25,7 +25,7 @@ const PIECE: usize = 64 << 10;
 const LARGE: u64 = 0xFFFF_0000;
 
 /// An archive that is being written.
-pub(crate) struct Packer {
+pub(crate) struct ZipStream {
     zip: ZipWriter<StreamWriter<Pipe>>,
     pipe: Pipe,
     to: Sender<Result<Bytes>>,
@@ -64,12 +64,12 @@ pub(crate) fn packed<W, F>(
     work: W,
 ) -> impl Stream<Item = Result<Bytes>> + Send + use<W, F>
 where
-    W: FnOnce(Packer) -> F,
+    W: FnOnce(ZipStream) -> F,
     F: Future<Output = Result<()>> + Send + 'static,
 {
     let (to, from) = channel(WAITING);
     let pipe = Pipe::default();
-    let done = work(Packer {
+    let done = work(ZipStream {
         zip: ZipWriter::new_stream(pipe.clone()),
         pipe,
         to: to.clone(),
@@ -91,7 +91,7 @@ fn tell(error: &Error) {
     tracing::warn!(error = cause, "can't write an archive to its end");
 }
 
-impl Packer {
+impl ZipStream {
     /// Adds a folder at `path`, which ends with a slash.
     ///
     /// # Errors

@@ -29,16 +29,16 @@ use crate::base::capacity::Capacity;
 use crate::base::class::{Class, PerClass};
 use crate::base::config::{Config, Network, RateSubject};
 use crate::base::error::{self, ErrorContext};
-use crate::base::metrics::{Figures, Metrics};
+use crate::base::metrics::{Metrics, MetricsRegistry};
 use crate::base::network::network;
 use crate::base::telemetry;
 
-pub(crate) use door::{Admitted, Sender};
-pub(crate) use lane::{Lane, Place};
+pub(crate) use door::{AdmittedRequest, Sender};
+pub(crate) use lane::{Lane, Permit};
 pub(crate) use rate::RateLimitState;
-pub(crate) use seat::Seated;
-pub(crate) use shares::Who;
-pub(crate) use turn::WriteTurns;
+pub(crate) use seat::PermitGuard;
+pub(crate) use shares::ClientKey;
+pub(crate) use turn::WriteScheduler;
 
 use known_large::KnownLarge;
 use rate::RateLimits;
@@ -87,16 +87,16 @@ impl RateLimited {
 
 impl Admission {
     /// As `config` says.
-    pub(crate) fn new(config: &Config, figures: &Figures) -> Self {
+    pub(crate) fn new(config: &Config, figures: &MetricsRegistry) -> Self {
         let metrics = figures.metrics();
         let lanes = PerClass::of(|it| Lane::new(it, limits(it, config), metrics.clone()));
         for class in Class::ALL {
             let (running, waiting) = (lanes.get(class).clone(), lanes.get(class).clone());
             let [run, wait] = names(class);
-            figures.ask(run, "Requests of this class that run", move || {
+            figures.register_gauge(run, "Requests of this class that run", move || {
                 count(running.running())
             });
-            figures.ask(wait, "Requests of this class that wait", move || {
+            figures.register_gauge(wait, "Requests of this class that wait", move || {
                 count(waiting.waiting())
             });
         }
@@ -124,20 +124,20 @@ impl Admission {
     }
 
     /// The account with this id.
-    pub(crate) fn account(&self, id: &str) -> Who {
-        Who::group(self.key("account", id))
+    pub(crate) fn account(&self, id: &str) -> ClientKey {
+        ClientKey::group(self.key("account", id))
     }
 
     /// The network of `address`.
-    pub(crate) fn network(&self, address: IpAddr) -> Who {
-        Who {
+    pub(crate) fn network(&self, address: IpAddr) -> ClientKey {
+        ClientKey {
             is_exempt: self.exempt.iter().any(|it| it.contains(address)),
-            ..Who::group(self.key("network", network(address)))
+            ..ClientKey::group(self.key("network", network(address)))
         }
     }
 
     /// The sender of a request of `origin`: the account or, without one, the network.
-    fn sender(&self, origin: &Origin) -> Who {
+    fn sender(&self, origin: &Origin) -> ClientKey {
         match &origin.caller.user {
             Some(user) => self.account(&user.id),
             None => self.network(origin.address),
@@ -145,18 +145,18 @@ impl Admission {
     }
 
     /// Somebody called `name` who logs in from `address`.
-    pub(crate) fn login(&self, name: &str, address: IpAddr) -> Who {
-        Who {
+    pub(crate) fn login(&self, name: &str, address: IpAddr) -> ClientKey {
+        ClientKey {
             member: Some(self.key("name", name.trim().to_lowercase())),
             ..self.network(address)
         }
     }
 
     /// New passwords, whoever sets them: each for itself.
-    pub(crate) fn new_password(&self) -> Who {
-        Who {
+    pub(crate) fn new_password(&self) -> ClientKey {
+        ClientKey {
             member: Some(rand::random()),
-            ..Who::group(self.key("new password", ()))
+            ..ClientKey::group(self.key("new password", ()))
         }
     }
 
@@ -164,8 +164,8 @@ impl Admission {
     fn count(
         &self,
         requests: &[(Class, usize)],
-        account: Option<Who>,
-        network: Who,
+        account: Option<ClientKey>,
+        network: ClientKey,
         now: DateTime<Utc>,
     ) -> Result<Option<RateLimitState>, Box<RateLimited>> {
         let (subject, who) = match account {
@@ -197,7 +197,7 @@ impl Admission {
 impl Admission {
     /// As if nothing were configured.
     pub(crate) fn for_tests() -> std::sync::Arc<Self> {
-        Self::new(&Config::with(&[]), &Figures::default()).into()
+        Self::new(&Config::with(&[]), &MetricsRegistry::default()).into()
     }
 }
 

@@ -26,9 +26,9 @@ use crate::base::config::AuditSettings;
 use crate::base::health::Health;
 use crate::base::supervise;
 
-pub(crate) use reader::{AuditFilter, AuditReader, Told};
+pub(crate) use reader::{AuditEntry, AuditFilter, AuditReader};
 pub use store::AuditStore;
-use strangers::Strangers;
+use strangers::AnonymousAggregator;
 use writer::Writer;
 
 /// The maximum number of bytes of a method's name that are stored.
@@ -120,7 +120,7 @@ impl AuditLog {
             messages,
             store,
             settings.batch_rows,
-            Strangers::new(settings.strangers, places),
+            AnonymousAggregator::new(settings.strangers, places),
             (Arc::clone(&lost), Arc::clone(&unstored)),
             health.clone(),
         );

@@ -95,7 +95,7 @@ async fn count(cx: &Context, end: i64) -> Result<bool> {
         return Ok(false);
     };
     activity::count(cx, events.iter().map(|(_, it)| it)).await?;
-    let place = Place {
+    let place = Offset {
         position: *position,
         ..place
     };
@@ -105,7 +105,7 @@ async fn count(cx: &Context, end: i64) -> Result<bool> {
 
 /// The place of a follower in the outbox.
 #[derive(db::Row)]
-pub(crate) struct Place {
+pub(crate) struct Offset {
     /// The number of the last event that is done.
     pub(crate) position: i64,
     /// The last person who was notified of the event behind it; empty if nobody was.
@@ -244,7 +244,7 @@ async fn step(cx: &Context, end: i64) -> Result<bool> {
         match rest {
             Some(person) => place.person = person,
             None => {
-                place = Place {
+                place = Offset {
                     position: sequence,
                     person: String::new(),
                 }
@@ -261,7 +261,7 @@ async fn step(cx: &Context, end: i64) -> Result<bool> {
 }
 
 /// Returns the offset of the follower `name`, which is locked until the unit of work ends.
-pub(crate) async fn place(cx: &Context, name: &str) -> Result<Option<Place>> {
+pub(crate) async fn place(cx: &Context, name: &str) -> Result<Option<Offset>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT position, person FROM follower WHERE name = ");
     sql.bind(name);
@@ -272,7 +272,7 @@ pub(crate) async fn place(cx: &Context, name: &str) -> Result<Option<Place>> {
 }
 
 /// Moves the follower `name` to `place`.
-pub(crate) async fn store(cx: &Context, name: &str, place: &Place) -> Result<()> {
+pub(crate) async fn store(cx: &Context, name: &str, place: &Offset) -> Result<()> {
     let db = cx.db()?;
     let mut sql = db.sql("UPDATE follower SET position = ");
     sql.bind(place.position).push(", person = ");

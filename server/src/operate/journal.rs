@@ -25,7 +25,7 @@ pub(crate) type Follow = for<'a> fn(&'a Context, &'a [Event]) -> BoxFuture<'a, R
 
 /// Writes events and audit rows, and invalidates the caches of this process.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub(crate) struct Outbox {
     /// Writes audit rows into the transaction of the request.
     pub audit: AuditStore,
     /// Forgets permissions that changed.
@@ -39,7 +39,7 @@ pub(crate) struct Journal {
 }
 
 #[async_trait]
-impl EventSink for Journal {
+impl EventSink for Outbox {
     async fn record(&self, cx: &Context, events: &[Event], audit: Audit) -> Result<()> {
         let db = cx.db()?;
         self.sessions.follow(cx, events).await?;

@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::base::config::Config;
 use crate::base::health::Health;
-use crate::base::metrics::{Figures, Metrics};
+use crate::base::metrics::{Metrics, MetricsRegistry};
 use crate::guard::auth::throttle::Throttle;
 use crate::guard::session::Sessions;
 use crate::operate::position::Position;
@@ -39,7 +39,7 @@ pub struct Inner {
     /// The counters of the service.
     pub metrics: Metrics,
     /// The metrics registry: the counters, and the gauges of the parts.
-    pub figures: Figures,
+    pub figures: MetricsRegistry,
     /// Counts failures to log in.
     pub(crate) throttle: Throttle,
     /// The sessions.

@@ -22,11 +22,11 @@ use super::build::{Parts, cores};
 use crate::base::config::{Config, QuotaSettings};
 use crate::base::sanitizer::HtmlSanitizer;
 use crate::base::system::TokioTimer;
-use crate::guard::admission::{Admission, WriteTurns};
+use crate::guard::admission::{Admission, WriteScheduler};
 use crate::guard::auth::password::Passwords;
-use crate::guard::auth::tries::AccountTries;
+use crate::guard::auth::tries::AttemptLimiter;
 use crate::guard::session::Sessions;
-use crate::operate::journal::Journal;
+use crate::operate::journal::Outbox;
 use crate::operate::storage::Storage;
 use crate::operate::webhooks;
 use crate::pages::feed;
@@ -52,7 +52,7 @@ pub(super) async fn dispatcher(
         server_id: config.session.cookie_suffix().to_owned(),
     }));
     services.insert(Arc::new(quotas(&config.quota, storage)));
-    services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
+    services.insert(Arc::new(TryService(Arc::new(AttemptLimiter::default()))));
     services.insert(Arc::new(blobs));
     services.insert(Arc::new(AttachedFileService(Arc::new(Attached))));
     services.insert(Arc::new(AccountBytes(count(
@@ -77,7 +77,7 @@ pub(super) async fn dispatcher(
         answer_bytes: config.limits.answer_bytes.0,
         sanitizer: Arc::new(HtmlSanitizer::new(cores())),
     };
-    let journal = Journal {
+    let journal = Outbox {
         audit: storage.audit_of_writes.clone(),
         authorizer: Arc::clone(authorizer),
         sessions: Arc::clone(sessions),
@@ -100,7 +100,7 @@ pub(super) async fn dispatcher(
 /// Makes the write queue of a SQLite file, which has one writer at a time. PostgreSQL needs none.
 pub(super) fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn WriteQueue>> {
     let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
-    let turns = || -> Arc<dyn WriteQueue> { Arc::new(WriteTurns::new(Arc::clone(admission))) };
+    let turns = || -> Arc<dyn WriteQueue> { Arc::new(WriteScheduler::new(Arc::clone(admission))) };
     is_file.then(turns)
 }
 

@@ -17,7 +17,7 @@ use super::{assembly, figures as counted, pipeline};
 use crate::base::capacity::Capacity;
 use crate::base::config::Config;
 use crate::base::health::Health;
-use crate::base::metrics::Figures;
+use crate::base::metrics::MetricsRegistry;
 use crate::base::system::delta;
 use crate::guard::admission::Admission;
 use crate::guard::audit::AuditLog;
@@ -39,7 +39,7 @@ use crate::operate::storage::Storage;
 use crate::operate::trusted_clock::TrustedClock;
 use crate::operate::watch::Watch;
 use crate::operate::webhooks::{Deliveries, Post, Sender};
-use crate::web::answers::AnswerMemory;
+use crate::web::answers::ResponseBudget;
 use crate::web::api::Endpoints;
 use crate::web::app::{App, Inner};
 use crate::web::descriptions::Descriptions;
@@ -96,7 +96,7 @@ impl App {
         let blobs = files::open(&config).await?;
         owner::claim(blobs.store(), &files::place(&config)?, &storage.content).await?;
         let trusted_clock = TrustedClock::begin(&storage, &*parts.clock).await?;
-        let figures = Figures::default();
+        let figures = MetricsRegistry::default();
         let admission = Arc::new(Admission::new(&config, &figures));
         let passwords = Passwords::new(cores(), parts.password_cost, Arc::clone(&admission))?;
         let authorizer = Arc::new(RoleAuthorizer::new());
@@ -156,7 +156,7 @@ impl App {
             passwords,
             cookie: SessionCookie::new(&config.session),
             audit,
-            answers: AnswerMemory::new(config.limits.answer_memory.0),
+            answers: ResponseBudget::new(config.limits.answer_memory.0),
             admission,
             streams: Arc::new(Semaphore::new(STREAMS)),
             live,

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use entity_core::Registry;
 
-use crate::base::config::{self, Config, Given, Loaded};
+use crate::base::config::{self, Config, ConfigSources, Loaded};
 use crate::base::telemetry;
 use crate::operate::storage::{self, Storage};
 use crate::start::build::cores;
@@ -134,7 +134,7 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
 }
 
 /// The settings in the file, the environment and the arguments.
-fn given(settings: &Settings) -> Result<Given, Failure> {
+fn given(settings: &Settings) -> Result<ConfigSources, Failure> {
     let file = match &settings.config {
         None => None,
         Some(path) => {
@@ -154,7 +154,7 @@ fn given(settings: &Settings) -> Result<Given, Failure> {
     .into_iter()
     .filter_map(|(key, value)| Some((key.to_owned(), value?)))
     .collect();
-    Ok(Given {
+    Ok(ConfigSources {
         file,
         environment,
         arguments,

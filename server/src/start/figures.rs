@@ -4,15 +4,15 @@ use entity_core::db::Quotas;
 use entity_core::engine::Dispatcher;
 
 use crate::base::health::{Counters, Health};
-use crate::base::metrics::Figures;
+use crate::base::metrics::MetricsRegistry;
 use crate::guard::audit::AuditLog;
 use crate::web::events::Live;
 
-pub(super) fn health(health: &Health, figures: &Figures) {
+pub(super) fn health(health: &Health, figures: &MetricsRegistry) {
     health.report_to(figures.metrics().clone());
     let ask = |name, help, read: fn(Counters) -> u64| {
         let health = health.clone();
-        figures.ask(name, help, move || {
+        figures.register_gauge(name, help, move || {
             i64::try_from(read(health.counters())).unwrap_or(i64::MAX)
         });
     };
@@ -27,26 +27,26 @@ pub(super) fn health(health: &Health, figures: &Figures) {
     });
 }
 
-pub(super) fn quotas(dispatcher: &Dispatcher, figures: &Figures) {
+pub(super) fn quotas(dispatcher: &Dispatcher, figures: &MetricsRegistry) {
     let Some(quotas) = dispatcher.shared().services.get::<Quotas>() else {
         return;
     };
     let help = "Requests that were refused because an account or a site has all that it may have";
-    figures.ask("quota_refusals", help, move || {
+    figures.register_gauge("quota_refusals", help, move || {
         i64::try_from(quotas.refused()).unwrap_or(i64::MAX)
     });
 }
 
-pub(super) fn events(live: &Live, figures: &Figures) {
+pub(super) fn events(live: &Live, figures: &MetricsRegistry) {
     let live = live.clone();
-    figures.ask("event_streams", "Open streams of events", move || {
+    figures.register_gauge("event_streams", "Open streams of events", move || {
         i64::try_from(live.count()).unwrap_or(i64::MAX)
     });
 }
 
-pub(super) fn audit(audit: &AuditLog, figures: &Figures) {
+pub(super) fn audit(audit: &AuditLog, figures: &MetricsRegistry) {
     let audit = audit.clone();
-    figures.ask(
+    figures.register_gauge(
         "audit_queue_rows",
         "Audit rows that wait to be written",
         move || audit.waiting(),

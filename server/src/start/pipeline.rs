@@ -26,17 +26,17 @@ use tokio::time::{Instant, sleep_until};
 use crate::base::accept::{Accept, PROBLEM_JSON};
 use crate::base::address;
 use crate::base::class::Class;
-use crate::base::deadline::{Brings, Deadline};
+use crate::base::deadline::{BodyKind, Deadline};
 use crate::base::error::{self, ErrorContext};
 use crate::base::listen::ReadLater;
 use crate::base::metrics::RejectReason;
 use crate::base::mount::{self, Mount};
 use crate::base::request_id::{REQUEST_ID, RequestId};
-use crate::guard::admission::{Admitted, Sender, later};
+use crate::guard::admission::{AdmittedRequest, Sender, later};
 use crate::guard::audit::AuditRow;
 use crate::web::app::App;
-use crate::web::coding::{self, Coded, data};
-use crate::web::middleware::cors::{Readers, ToStranger};
+use crate::web::coding::{self, PrecompressedBody, data};
+use crate::web::middleware::cors::{CorsPolicy, ToStranger};
 use crate::web::middleware::session::Known;
 use crate::web::request_body::RequestBody;
 use crate::web::request_context::{Incoming, RequestContext};
@@ -88,7 +88,7 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
         wants_problem: accept.names(PROBLEM_JSON),
         offers_basic: app.config.auth.basic,
     };
-    let readers = Readers::of(&parts, &app.config);
+    let readers = CorsPolicy::of(&parts, &app.config);
     let mut response = if let Some(response) = outside(app, &parts, &errors) {
         response
     } else {
@@ -192,13 +192,13 @@ async fn admitted_in(
     app: &App,
     request: Box<(Incoming, Body)>,
     known: Known,
-    mut admitted: Admitted,
+    mut admitted: AdmittedRequest,
 ) -> Response {
     let has_body = !request.1.is_end_stream();
     let brings = match direct::upload::is_asked(app, &request.0.parts) {
-        true => Brings::Files,
-        false if has_body => Brings::Body,
-        false => Brings::Nothing,
+        true => BodyKind::Files,
+        false if has_body => BodyKind::Body,
+        false => BodyKind::Nothing,
     };
     let until = &Deadline::new(Instant::now() + app.config.timeouts.request, brings);
     let entered = admitted.enter(&app.admission, has_body);
@@ -261,7 +261,7 @@ async fn in_session(
     request: Box<(Incoming, Body)>,
     known: Known,
     until: &Deadline,
-    admitted: Admitted,
+    admitted: AdmittedRequest,
 ) -> Response {
     let (incoming, body) = *request;
     let found = session::find(app, &incoming.parts, known);
@@ -293,13 +293,13 @@ async fn audited(
     until: &Deadline,
 ) -> Response {
     let (time, errors) = (app.now(), context.errors.clone());
-    let believed = in_time(app, until, identify::believe(app, &mut context)).await;
+    let believed = in_time(app, until, identify::authenticate(app, &mut context)).await;
     let origin = context.origin.clone();
     let settled = body.admitted.as_mut().map_or(Ok(()), |it| {
         it.settle(&app.admission, &origin.caller, app.steady())
     });
     let mut response = match (settled, believed) {
-        (Ok(()), Ok(())) => bounded(app, context, body, until).await,
+        (Ok(()), Ok(())) => with_timeout(app, context, body, until).await,
         (Ok(()), Err(error)) => portal::fail(app, &context, &error),
         (Err(too_many), _) => too_many.respond(&errors),
     };
@@ -326,7 +326,7 @@ async fn audited(
 }
 
 /// Ends the work on a request that takes too long, or that panics: one request fails, the service goes on.
-async fn bounded(
+async fn with_timeout(
     app: &App,
     context: Box<RequestContext>,
     body: Box<RequestBody>,
@@ -362,14 +362,14 @@ async fn checked(
         Err(error) => Err(error),
     };
     match checked {
-        Ok(()) => uninterrupted(app, context, body, until).await,
+        Ok(()) => detached(app, context, body, until).await,
         Err(error) => context.fail(&error),
     }
 }
 
 /// A request that may write goes on to its end even if the client goes away or the deadline passes: whether it is done is then
 /// not known here.
-async fn uninterrupted(
+async fn detached(
     app: &App,
     context: Box<RequestContext>,
     body: Box<RequestBody>,
@@ -406,7 +406,7 @@ async fn route_and_hold(
     let mount = Mount::of(context.parts.uri.path());
     let asked = data::Asked::of(app, mount, &context.parts);
     // An answer that waits for room was made, and no other one is until it has that.
-    let _seated = body.admitted.as_ref().map(Admitted::seated);
+    let _seated = body.admitted.as_ref().map(AdmittedRequest::seated);
     let mut response = route(app, mount, context, body).await;
     if let Some(asked) = asked {
         response = match asked.compress(app, response).await {
@@ -452,8 +452,9 @@ fn to_start(context: &RequestContext) -> Response {
 
 /// Answers the one of the [`ASSETS`] at this index.
 fn asset_at(index: usize, headers: &HeaderMap) -> Option<Response> {
-    static TEXTS: LazyLock<Vec<Coded>> = LazyLock::new(|| {
-        let coded = |it: &(_, _, &'static str)| Coded::new(Bytes::from_static(it.2.as_bytes()));
+    static TEXTS: LazyLock<Vec<PrecompressedBody>> = LazyLock::new(|| {
+        let coded =
+            |it: &(_, _, &'static str)| PrecompressedBody::new(Bytes::from_static(it.2.as_bytes()));
         ASSETS.iter().map(coded).collect()
     });
     let (media_type, text) = (ASSETS.get(index)?.1, TEXTS.get(index)?);

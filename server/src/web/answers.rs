@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The memory that large answers share.
 #[derive(Debug)]
-pub(crate) struct AnswerMemory {
+pub(crate) struct ResponseBudget {
     small: Budget,
     large: Budget,
     is_memory_scarce: bool,
@@ -53,7 +53,7 @@ struct Budget {
     units: u32,
 }
 
-impl AnswerMemory {
+impl ResponseBudget {
     /// Makes a budget of this many bytes for answers that are sent, and as many for those that wait.
     pub(crate) fn new(bytes: usize) -> Self {
         let small = bytes / 4;
@@ -188,7 +188,7 @@ mod tests {
 
     #[tokio::test]
     async fn answers_hold_their_place_until_they_are_sent_or_dropped() {
-        let memory = AnswerMemory::new(1 << 20);
+        let memory = ResponseBudget::new(1 << 20);
         let first = memory.hold(answer(700 << 10), false).await.unwrap();
         assert_eq!(first.body().size_hint().exact(), Some(700 << 10));
         memory.hold(answer(10 << 10), false).await.unwrap();

@@ -25,7 +25,7 @@ use crate::web::events;
 use crate::web::middleware::audit::Audited;
 use crate::web::request_body::RequestBody;
 use crate::web::request_context::RequestContext;
-use call::Told;
+use call::AnswerWriter;
 use list::Handler;
 
 /// A handler that needs the service itself.
@@ -145,7 +145,7 @@ async fn answer_registered(
     (mut call, body): (Call, &[u8]),
 ) -> Result<Response> {
     call.body = call::body(context, body, endpoint)?;
-    let told = Told::to(context, &call);
+    let told = AnswerWriter::to(context, &call);
     let origin = &context.origin;
     if endpoint.verb.is_safe() {
         let work = app.dispatcher.read(origin, |cx| {

@@ -15,7 +15,7 @@ use crate::guard::csrf::CsrfOptions;
 use crate::guard::rate_limiter::RateLimiter;
 use crate::guard::session::SessionCookie;
 use crate::operate::node::Node;
-use crate::web::answers::AnswerMemory;
+use crate::web::answers::ResponseBudget;
 use crate::web::api::Endpoints;
 use crate::web::descriptions::Descriptions;
 use crate::web::direct::upload::Underway;
@@ -46,7 +46,7 @@ pub struct Inner {
     /// Takes the audit rows of reads.
     pub audit: AuditLog,
     /// The memory that large answers share.
-    pub(crate) answers: AnswerMemory,
+    pub(crate) answers: ResponseBudget,
     /// Limits and queues requests.
     pub(crate) admission: Arc<Admission>,
     /// Limits the rate of reads of each private feed.

@@ -25,12 +25,12 @@ pub(crate) fn coded(format: &str) -> String {
 
 /// Bytes that are kept, and their compressed form once somebody has asked for it.
 #[derive(Debug)]
-pub(crate) struct Coded {
+pub(crate) struct PrecompressedBody {
     plain: Bytes,
     gzip: OnceLock<Option<Bytes>>,
 }
 
-impl Coded {
+impl PrecompressedBody {
     /// Keeps `plain`.
     pub(crate) const fn new(plain: Bytes) -> Self {
         Self {

@@ -15,7 +15,7 @@ use entity_core::format::{Format, View};
 use entity_core::reply::Effect;
 use entity_core::{Result, Version};
 
-use crate::web::coding::{self, Coded, GZIP};
+use crate::web::coding::{self, GZIP, PrecompressedBody};
 use crate::web::direct::validators::{Validators, digest};
 
 /// A placeholder for the name of the user who is logged in. No name or text of ours has these characters, and none is a
@@ -47,7 +47,7 @@ struct Description {
 #[derive(Debug)]
 enum Text {
     /// The same for everybody.
-    Whole(Coded),
+    Whole(PrecompressedBody),
     /// With marks.
     Pieces(Vec<Piece>),
 }
@@ -134,7 +134,7 @@ impl Description {
         let has_marks = pieces.iter().any(|it| !matches!(it, Piece::Text(_)));
         let text = match has_marks {
             true => Text::Pieces(pieces),
-            false => Text::Whole(Coded::new(written)),
+            false => Text::Whole(PrecompressedBody::new(written)),
         };
         Self { text, version }
     }

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::request_context::RequestContext;
 use crate::base::deadline::Deadline;
-use crate::guard::admission::Admitted;
+use crate::guard::admission::AdmittedRequest;
 
 /// The most bytes of a form that is too long and kept.
 const LONGEST_FORM: usize = 1 << 20;
@@ -37,12 +37,12 @@ pub(crate) struct RequestBody {
     /// The token of the session that it must still show.
     pub(crate) owed_token: Option<String>,
     /// The permit of the request, which may wait for its place until the body is read. Parts of a batch have none of their own.
-    pub(crate) admitted: Option<Admitted>,
+    pub(crate) admitted: Option<AdmittedRequest>,
 }
 
 impl RequestBody {
     /// The body of a request that `admitted` lets run once it is read.
-    pub(crate) fn unread(body: Body, admitted: Admitted) -> Self {
+    pub(crate) fn unread(body: Body, admitted: AdmittedRequest) -> Self {
         Self {
             bytes: Bytes::new(),
             unread: Mutex::new(Some(body)),

@@ -11,12 +11,12 @@ use entity_core::{Caller, Error, Result, Verb};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::accept::Accept;
-use crate::base::address::Arrived;
+use crate::base::address::ClientAddress;
 use crate::base::config::{BodySessionId, Config};
 use crate::base::deadline::Deadline;
 use crate::base::error::{self, ErrorContext};
 use crate::base::media;
-use crate::guard::admission::Admitted;
+use crate::guard::admission::AdmittedRequest;
 use crate::guard::auth::http::Arrival;
 use crate::guard::path_text;
 use crate::guard::session::Session;
@@ -36,7 +36,7 @@ pub(crate) struct RequestContext {
     /// The caller, and from where.
     pub(crate) origin: Origin,
     /// Where it comes from.
-    pub(crate) arrived: Arrived,
+    pub(crate) arrived: ClientAddress,
     /// Where its answer leads to.
     pub(crate) base_url: Arc<str>,
     /// The session it was sent in.
@@ -86,7 +86,7 @@ pub(crate) struct Incoming {
     /// The media types in which it wants to be answered.
     pub(crate) accept: Accept,
     /// Where it comes from.
-    pub(crate) arrived: Arrived,
+    pub(crate) arrived: ClientAddress,
     /// The facts that an error answer tells.
     pub(crate) errors: ErrorContext,
 }
@@ -98,7 +98,7 @@ impl RequestContext {
         session: Option<Arc<Session>>,
         base_url: Arc<str>,
         deadline: Deadline,
-        admitted: &Admitted,
+        admitted: &AdmittedRequest,
     ) -> Self {
         let Incoming {
             parts,

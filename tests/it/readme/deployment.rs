@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use server::base::config::{Config, Given, Loaded, Source, load};
+use server::base::config::{Config, ConfigSources, Loaded, Source, load};
 use server::operate::production::inspect_outside;
 use tests::process::service;
 
@@ -57,14 +57,14 @@ const OF_NGINX: [&str; 13] = [
     "}",
 ];
 
-fn given_file(text: &str) -> Given {
-    Given {
+fn given_file(text: &str) -> ConfigSources {
+    ConfigSources {
         file: Some(("lectern.toml".to_owned(), text.to_owned())),
-        ..Given::default()
+        ..ConfigSources::default()
     }
 }
 
-fn accepted(given: &Given) -> (Config, Loaded) {
+fn accepted(given: &ConfigSources) -> (Config, Loaded) {
     let loaded = load(given);
     match &loaded.config {
         Ok(config) => (config.clone(), loaded),
@@ -74,7 +74,7 @@ fn accepted(given: &Given) -> (Config, Loaded) {
 
 /// The settings that a service has if nobody sets any.
 fn defaults() -> Config {
-    accepted(&Given::default()).0
+    accepted(&ConfigSources::default()).0
 }
 
 /// The settings file of the manual.
@@ -230,12 +230,12 @@ fn the_container_file_builds_and_starts_the_program() {
     let variables = own.chain(of_run).filter_map(|it| it.split_once('='));
     let variables = variables.collect::<BTreeMap<_, _>>();
     assert_eq!(variables.len(), 6);
-    let given = Given {
+    let given = ConfigSources {
         environment: variables
             .iter()
             .map(|it| (it.0.into(), it.1.into()))
             .collect(),
-        ..Given::default()
+        ..ConfigSources::default()
     };
     let (config, _) = accepted(&given);
     assert_fit_for_production(&config);

@@ -7,7 +7,7 @@ use entity_core::engine::{Origin, ReadBudget, Route};
 use entity_core::testing::FixedClock;
 use entity_core::{Caller, Registry};
 use entity_providers::face::demo;
-use server::base::config::{self, Config, Given};
+use server::base::config::{self, Config, ConfigSources};
 use server::base::system::UuidIds;
 use server::guard::auth::PasswordCost;
 use server::web::api::Endpoints;
@@ -205,11 +205,11 @@ pub fn config(url: &str, settings: &[(&str, &str)]) -> Config {
     let usual = usual.filter(|it| !is_given(it.0));
     let database = [("database", url)];
     let arguments = database.iter().chain(usual).chain(settings);
-    let given = Given {
+    let given = ConfigSources {
         arguments: arguments
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
             .collect(),
-        ..Given::default()
+        ..ConfigSources::default()
     };
     config::load(&given)
         .config

@@ -49,7 +49,7 @@ pub struct Loan {
     is_shared: bool,
     #[entity(groups = "loan_group")]
     groups: Vec<String>,
-    /// What was handed over with it.
+    /// The things that were handed over with it.
     #[entity(children, max = 20)]
     accessories: Vec<Accessory>,
     #[entity(version)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Network;
 use super::problem::Problem;
 use super::setting::{Setting, section};
-use super::sheet::Sheet;
+use super::sheet::ConfigLayers;
 use crate::base::class::Class;
 use crate::base::metrics::RejectReason;
 

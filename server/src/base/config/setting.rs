@@ -74,7 +74,7 @@ macro_rules! settings {
 
         impl $name {
             /// Reads every value, so that all problems are told at once.
-            fn read(sheet: &Sheet, problems: &mut Vec<Problem>) -> Option<Self> {
+            fn read(sheet: &ConfigLayers, problems: &mut Vec<Problem>) -> Option<Self> {
                 $(
                     $($(let $field = sheet.read::<$type>($key, problems);)*)?
                     let $section = $Section::read(sheet, problems);
@@ -111,7 +111,7 @@ macro_rules! section {
         impl $name {
             pub(in crate::base::config) const SETTINGS: &[Setting] = &[$(Setting::of::<$type>($key, $variable, $default)),*];
 
-            pub(in crate::base::config) fn read(sheet: &Sheet, problems: &mut Vec<Problem>) -> Option<Self> {
+            pub(in crate::base::config) fn read(sheet: &ConfigLayers, problems: &mut Vec<Problem>) -> Option<Self> {
                 $(let $field = sheet.read::<$type>($key, problems);)*
                 Some(Self { $($field: $field?,)* })
             }

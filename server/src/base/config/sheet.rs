@@ -38,7 +38,7 @@ impl fmt::Display for Source {
 
 /// The file, the environment and the arguments, before anything is read from them.
 #[derive(Clone, Default)]
-pub struct Given {
+pub struct ConfigSources {
     /// The name and the text of the file.
     pub file: Option<(String, String)>,
     /// The environment: those of its variables that begin with `LECTERN_`.
@@ -47,9 +47,9 @@ pub struct Given {
     pub arguments: Vec<(String, String)>,
 }
 
-impl fmt::Debug for Given {
+impl fmt::Debug for ConfigSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Given").finish_non_exhaustive()
+        f.debug_struct("ConfigSources").finish_non_exhaustive()
     }
 }
 
@@ -63,7 +63,7 @@ pub const OTHER_VARIABLES: [&str; 3] = [
 const VARIABLE_PREFIX: &str = "LECTERN_";
 
 /// The text of every setting and where it came from.
-pub(super) struct Sheet {
+pub(super) struct ConfigLayers {
     settings: &'static [Setting],
     /// The settings of the linked crates.
     extensions: Vec<SettingRegistration>,
@@ -72,10 +72,10 @@ pub(super) struct Sheet {
     pub(super) warnings: Vec<Problem>,
 }
 
-impl Sheet {
+impl ConfigLayers {
     pub(super) fn new(
         settings: &'static [Setting],
-        given: &Given,
+        given: &ConfigSources,
         problems: &mut Vec<Problem>,
     ) -> Self {
         let extensions = SettingRegistration::all();

@@ -6,16 +6,16 @@ impl Config {
     /// The configuration with these settings, and the defaults of the others.
     pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
         let argument = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-        let given = Given {
+        let given = ConfigSources {
             arguments: settings.iter().map(argument).collect(),
-            ..Given::default()
+            ..ConfigSources::default()
         };
         load(&given).config.unwrap()
     }
 }
 
-fn given(file: &str, environment: &[(&str, &str)], arguments: &[(&str, &str)]) -> Given {
-    Given {
+fn given(file: &str, environment: &[(&str, &str)], arguments: &[(&str, &str)]) -> ConfigSources {
+    ConfigSources {
         file: Some(("lectern.toml".to_owned(), file.to_owned())),
         environment: environment
             .iter()
@@ -108,7 +108,7 @@ fn conf_5_an_unknown_key_is_refused_by_its_full_name() {
 }
 
 /// Returns the message of the first problem.
-fn advice(given: &Given) -> String {
+fn advice(given: &ConfigSources) -> String {
     let problems = load(given).config.unwrap_err();
     problems.0.first().unwrap().to_string()
 }

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::{Health, router};
 use crate::base::listen::{self, ListenOptions};
-use crate::base::metrics::Figures;
+use crate::base::metrics::MetricsRegistry;
 use crate::base::panic;
 
 /// The time for which a client may be silent, whatever it is doing.
@@ -36,7 +36,7 @@ impl HealthListener {
     ///
     /// # Errors
     /// Nobody can listen there, or the machine has no thread to spare.
-    pub fn start(address: SocketAddr, health: Health, figures: Figures) -> Result<Self> {
+    pub fn start(address: SocketAddr, health: Health, figures: MetricsRegistry) -> Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;

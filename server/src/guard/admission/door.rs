@@ -7,17 +7,17 @@ use chrono::{DateTime, Utc};
 use entity_core::{Caller, Result};
 use tokio::task::yield_now;
 
-use super::{Admission, Lane, Place, RateLimitState, RateLimited, Seated, Units, Who};
-use crate::base::address::Arrived;
+use super::{Admission, ClientKey, Lane, Permit, PermitGuard, RateLimitState, RateLimited, Units};
+use crate::base::address::ClientAddress;
 use crate::base::class::Class;
 
 /// A request that was let in. Its place is given back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedRequest {
     class: Class,
     /// The place that it runs on, and the one for whom that is counted.
-    seated: Arc<Seated>,
-    network: Who,
+    seated: Arc<PermitGuard>,
+    network: ClientKey,
     /// For whom its rate is counted, once that is known.
     counted: Option<Counted>,
     lane: Option<Lane>,
@@ -26,7 +26,7 @@ pub(crate) struct Admitted {
 /// The one whose rate it is: an account or, without one, of the network.
 #[derive(Clone, Copy, Debug)]
 struct Counted {
-    account: Option<Who>,
+    account: Option<ClientKey>,
 }
 
 /// The sender of a request, as far as it is known before anything is looked up.
@@ -50,18 +50,18 @@ impl Admission {
         &self,
         class: Class,
         sender: Sender<'_>,
-        arrived: &Arrived,
+        arrived: &ClientAddress,
         asked: Option<&Uri>,
         now: DateTime<Utc>,
-    ) -> Result<(Admitted, Option<RateLimitState>), Box<RateLimited>> {
+    ) -> Result<(AdmittedRequest, Option<RateLimitState>), Box<RateLimited>> {
         let network = self.network(arrived.address);
         let account = match sender {
             Sender::Account(id) => Some(self.account(id)),
             Sender::Stranger | Sender::Undecided => None,
         };
-        let mut admitted = Admitted {
+        let mut admitted = AdmittedRequest {
             class,
-            seated: Arc::new(Seated::new(
+            seated: Arc::new(PermitGuard::new(
                 account.unwrap_or(network),
                 asked.map(|it| self.key("question", it)),
                 self.large(),
@@ -78,7 +78,7 @@ impl Admission {
     }
 }
 
-impl Admitted {
+impl AdmittedRequest {
     /// Waits for a place; what has a body to be read waits for it [behind that](Self::begin), but is refused here
     /// if it would find no place. Logins have their turn when their name is known.
     ///
@@ -88,7 +88,7 @@ impl Admitted {
         let lane = admission.lane(self.class);
         if self.class == Class::Login {
             // Whoever it is, their name was not tried yet.
-            let somebody = Who {
+            let somebody = ClientKey {
                 member: Some(0),
                 ..self.network
             };
@@ -120,7 +120,7 @@ impl Admitted {
     ///
     /// # Errors
     /// There is no room.
-    pub(crate) async fn enter_upload(&self, admission: &Admission) -> Result<Place> {
+    pub(crate) async fn enter_upload(&self, admission: &Admission) -> Result<Permit> {
         let lane = admission.lane(Class::Upload);
         lane.enter(self.seated.who()).await
     }
@@ -145,7 +145,7 @@ impl Admitted {
     }
 
     /// The place that it runs on. That is left when all of these are dropped.
-    pub(crate) fn seated(&self) -> Arc<Seated> {
+    pub(crate) fn seated(&self) -> Arc<PermitGuard> {
         Arc::clone(&self.seated)
     }
 
@@ -174,7 +174,7 @@ impl Admitted {
     fn count(
         &mut self,
         admission: &Admission,
-        account: Option<Who>,
+        account: Option<ClientKey>,
         now: DateTime<Utc>,
     ) -> Result<Option<RateLimitState>, Box<RateLimited>> {
         self.counted = Some(Counted { account });
@@ -193,7 +193,7 @@ mod tests {
     #[tokio::test]
     async fn rel_17_all_who_have_come_are_counted_before_one_of_them_runs() {
         let admission = Admission::for_tests();
-        let arrived = Arrived {
+        let arrived = ClientAddress {
             peer: None,
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             is_secure: false,

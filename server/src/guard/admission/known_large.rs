@@ -11,12 +11,12 @@ const REMEMBERED: usize = 10_000;
 /// For how long: what was long may be short by then.
 const LIFE: Duration = Duration::from_mins(1);
 
-/// What somebody asked for: numbers for both.
-pub(crate) type Question = (u64, u64);
+/// The client and the query, as hashes.
+pub(crate) type QueryFingerprint = (u64, u64);
 
 /// The questions whose answers are large, and since when that is known. All clones are the same.
 #[derive(Clone, Debug)]
-pub(crate) struct KnownLarge(Arc<Cache<Question, Instant>>);
+pub(crate) struct KnownLarge(Arc<Cache<QueryFingerprint, Instant>>);
 
 impl KnownLarge {
     pub(crate) fn new() -> Self {
@@ -24,12 +24,12 @@ impl KnownLarge {
     }
 
     /// Notes that the answer to `question` is large.
-    pub(crate) fn note(&self, question: Question, now: Instant) {
+    pub(crate) fn note(&self, question: QueryFingerprint, now: Instant) {
         self.0.insert(question, now);
     }
 
     /// Returns whether the answer to `question` was large a short time ago.
-    pub(crate) fn is_large(&self, question: Question, now: Instant) -> bool {
+    pub(crate) fn is_large(&self, question: QueryFingerprint, now: Instant) -> bool {
         let since = self.0.get(&question);
         let is_large = since.is_some_and(|it| now.saturating_duration_since(it) < LIFE);
         if since.is_some() && !is_large {

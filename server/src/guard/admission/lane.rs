@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::later;
-use super::shares::{Limits, Refused, Shares, Who};
+use super::shares::{ClientKey, Limits, Refused, Shares};
 use crate::base::class::Class;
 use crate::base::metrics::{Metrics, RejectReason};
 
@@ -20,14 +20,14 @@ pub(crate) struct Lane(Arc<Inner>);
 struct Inner {
     class: Class,
     limits: Limits,
-    shares: Mutex<Shares<oneshot::Sender<Place>>>,
+    shares: Mutex<Shares<oneshot::Sender<Permit>>>,
     metrics: Metrics,
 }
 
 /// The right to run. It is given back when this is dropped.
-pub(crate) struct Place {
+pub(crate) struct Permit {
     lane: Lane,
-    who: Who,
+    who: ClientKey,
     since: Instant,
 }
 
@@ -51,7 +51,7 @@ impl Lane {
     ///
     /// # Errors
     /// The queue is full, they have all that one may have, or they waited too long.
-    pub(crate) async fn enter(&self, who: Who) -> Result<Place> {
+    pub(crate) async fn enter(&self, who: ClientKey) -> Result<Permit> {
         let asked = {
             let mut shares = self.shares();
             if shares.start(who) {
@@ -80,7 +80,7 @@ impl Lane {
     ///
     /// # Errors
     /// They can't.
-    pub(crate) fn try_enter(&self, who: Who) -> Result<Place> {
+    pub(crate) fn try_enter(&self, who: ClientKey) -> Result<Permit> {
         let may = self.shares().start(who);
         match may {
             true => Ok(self.place(who)),
@@ -92,7 +92,7 @@ impl Lane {
     ///
     /// # Errors
     /// As [`Lane::enter`].
-    pub(crate) fn check(&self, who: Who) -> Result<()> {
+    pub(crate) fn check(&self, who: ClientKey) -> Result<()> {
         let checked = self.shares().check(who);
         checked.map_err(|refused| self.refuse(refused))
     }
@@ -107,8 +107,8 @@ impl Lane {
         self.shares().running()
     }
 
-    fn place(&self, who: Who) -> Place {
-        Place {
+    fn place(&self, who: ClientKey) -> Permit {
+        Permit {
             lane: self.clone(),
             who,
             since: Instant::now(),
@@ -159,12 +159,12 @@ impl Lane {
         }
     }
 
-    fn shares(&self) -> MutexGuard<'_, Shares<oneshot::Sender<Place>>> {
+    fn shares(&self) -> MutexGuard<'_, Shares<oneshot::Sender<Permit>>> {
         self.0.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.lane.shares().end(self.who, self.since.elapsed());
         self.lane.hand_out();
@@ -183,9 +183,9 @@ impl fmt::Debug for Lane {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Place({:?})", self.lane)
+        write!(f, "Permit({:?})", self.lane)
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
     #[tokio::test]
     async fn dos_4_a_full_queue_is_told_at_once_with_a_time_to_come_back() {
         let lane = lane(Duration::from_mins(1));
-        let who = Who::group(1);
+        let who = ClientKey::group(1);
         let place = lane.enter(who).await.unwrap();
         let waiting: Vec<_> = (0..2)
             .map(|_| {
@@ -245,7 +245,7 @@ mod tests {
     #[tokio::test]
     async fn places_are_given_back_when_clients_go() {
         let lane = lane(Duration::from_mins(1));
-        let who = Who::group(1);
+        let who = ClientKey::group(1);
         let place = lane.enter(who).await.unwrap();
         let mut waiting = Box::pin(lane.enter(who));
         assert!(waiting.as_mut().now_or_never().is_none());
@@ -264,7 +264,7 @@ mod tests {
     #[tokio::test]
     async fn dos_4_nobody_waits_longer_than_it_is_worth() {
         let lane = lane(Duration::from_millis(1));
-        let who = Who::group(1);
+        let who = ClientKey::group(1);
         let _place = lane.enter(who).await.unwrap();
         let error = lane.enter(who).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);

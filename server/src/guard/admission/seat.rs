@@ -10,24 +10,24 @@ use entity_core::Result;
 use entity_core::engine::LargeResponsePermit;
 
 use super::known_large::KnownLarge;
-use super::lane::{Lane, Place};
-use super::shares::Who;
+use super::lane::{Lane, Permit};
+use super::shares::ClientKey;
 
 /// The seat of one request. It is left when this is dropped, and nothing sits down again then.
 #[derive(Debug)]
-pub(crate) struct Seated(Seat);
+pub(crate) struct PermitGuard(RequestPermit);
 
 /// The same seat, for what may have to change its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Seat(Arc<Inner>);
+pub(crate) struct RequestPermit(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     /// Where large answers are made.
     large: Large,
-    /// What is asked for, if that can be asked for again.
+    /// The hash of the query, if that can be sent again.
     asked: Option<u64>,
-    book: Mutex<Book>,
+    book: Mutex<State>,
 }
 
 /// Where large answers are made, and what is known to need one.
@@ -38,30 +38,30 @@ pub(super) struct Large {
 }
 
 #[derive(Debug)]
-struct Book {
-    who: Who,
-    place: Option<Place>,
+struct State {
+    who: ClientKey,
+    place: Option<Permit>,
     is_left: bool,
 }
 
-impl Seated {
+impl PermitGuard {
     /// A seat without a place for `who`, who asks for what has the number `asked`, if it can be asked for again. The
     /// answer is made by a place of `large` if it is large.
-    pub(super) fn new(who: Who, asked: Option<u64>, large: Large) -> Self {
-        let book = Book {
+    pub(super) fn new(who: ClientKey, asked: Option<u64>, large: Large) -> Self {
+        let book = State {
             who,
             place: None,
             is_left: false,
         };
-        Self(Seat(Arc::new(Inner {
+        Self(RequestPermit(Arc::new(Inner {
             large,
             asked,
             book: Mutex::new(book),
         })))
     }
 
-    /// What lets the request go on when its answer turns out to be large.
-    pub(crate) fn seat(&self) -> Seat {
+    /// The permit, which the request exchanges when its answer turns out to be large.
+    pub(crate) fn seat(&self) -> RequestPermit {
         self.0.clone()
     }
 
@@ -78,24 +78,24 @@ impl Seated {
         }
     }
 
-    pub(super) fn who(&self) -> Who {
+    pub(super) fn who(&self) -> ClientKey {
         self.0.book().who
     }
 
     /// It is `who` whose seat this is, unless they have a place already.
-    pub(super) fn settle(&self, who: Who) {
+    pub(super) fn settle(&self, who: ClientKey) {
         let mut book = self.0.book();
         if book.place.is_none() {
             book.who = who;
         }
     }
 
-    pub(super) fn sit(&self, place: Place) {
+    pub(super) fn sit(&self, place: Permit) {
         self.0.sit(place);
     }
 }
 
-impl Drop for Seated {
+impl Drop for PermitGuard {
     fn drop(&mut self) {
         let place = {
             let mut book = self.0.book();
@@ -107,12 +107,12 @@ impl Drop for Seated {
     }
 }
 
-impl Seat {
-    fn book(&self) -> MutexGuard<'_, Book> {
+impl RequestPermit {
+    fn book(&self) -> MutexGuard<'_, State> {
         self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What came of asking for a place for large answers. That it was refused is remembered.
+    /// The result of asking for a place for large answers. A refusal is remembered.
     fn tell<T>(&self, asked: Result<T>) -> Result<T> {
         if let (Err(_), Some(number)) = (&asked, self.0.asked) {
             let question = (self.book().who.group, number);
@@ -121,7 +121,7 @@ impl Seat {
         asked
     }
 
-    fn sit(&self, place: Place) {
+    fn sit(&self, place: Permit) {
         let given_back = {
             let mut book = self.book();
             match book.is_left {
@@ -134,7 +134,7 @@ impl Seat {
 }
 
 #[async_trait]
-impl LargeResponsePermit for Seat {
+impl LargeResponsePermit for RequestPermit {
     async fn wait(&self) -> Result<()> {
         let (who, place) = {
             let mut book = self.book();
@@ -175,16 +175,16 @@ mod tests {
     #[tokio::test]
     async fn dos_7_who_reads_much_gives_the_first_place_back_and_keeps_the_other_until_the_end() {
         let (reads, large) = (lane(Class::Read), lane(Class::Large));
-        let who = Who::group(1);
+        let who = ClientKey::group(1);
         let known = KnownLarge::new();
         let lanes = Large {
             lane: large.clone(),
             known: known.clone(),
         };
-        let seated = Seated::new(who, Some(7), lanes);
+        let seated = PermitGuard::new(who, Some(7), lanes);
         seated.check().unwrap();
         seated.sit(reads.enter(who).await.unwrap());
-        let other = large.enter(Who::group(2)).await.unwrap();
+        let other = large.enter(ClientKey::group(2)).await.unwrap();
         let seat = seated.seat();
         assert!(seat.try_now().is_err());
         assert_eq!((reads.running(), large.running()), (1, 1));
@@ -196,7 +196,7 @@ mod tests {
         seated.check().unwrap();
         let next = tokio::spawn({
             let large = large.clone();
-            async move { large.enter(Who::group(3)).await.map(drop) }
+            async move { large.enter(ClientKey::group(3)).await.map(drop) }
         });
         while large.waiting() == 0 {
             tokio::task::yield_now().await;

@@ -1,27 +1,27 @@
-//! Fair shares of one class: the books of those who run and who wait, and the rules by which turns are given.
+//! The fair scheduler of one class: the requests that run and wait, counted by client, and the order of turns.
 //!
-//! Everybody belongs to a group, an account or a network, and perhaps to a member of it. No group and no member may
-//! have all places or the whole queue. The next turn goes to the group with the fewest places, of these to the one
-//! whose last turn was longest ago, and within it by the same rule to a member: who asks rarely is served before
-//! who asks always. Somebody new is taken for one whose last turn was the last but one: they are before whoever had
-//! that, and not before all who wait already.
+//! A client is a group, an account or a network, and perhaps a member of it. No group and no member may have all places or
+//! the whole queue. The next turn goes to the group with the fewest running requests, of these to the one whose last
+//! turn was longest ago, and within it by the same rule to a member: a client that sends rarely is served before one that
+//! sends always. A new client counts as if it had had the last turn but one: it comes before the client that had that, and
+//! not before all that wait already.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::Hash;
 use std::time::Duration;
 
-/// On whose account a request is counted.
+/// The client on which a request is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Who {
+pub(crate) struct ClientKey {
     /// The account or the network.
     pub(crate) group: u64,
-    /// Who of it, where that is told apart.
+    /// The member of the group, where members are told apart.
     pub(crate) member: Option<u64>,
     /// True if it may have all that there is.
     pub(crate) is_exempt: bool,
 }
 
-impl Who {
+impl ClientKey {
     /// All of a group.
     pub(crate) fn group(group: u64) -> Self {
         Self {
@@ -32,16 +32,16 @@ impl Who {
     }
 }
 
-/// How much there is, and how much of it one may have.
+/// The limits of a class, and the part of them that one client may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// How many run at once.
+    /// The number of requests that run at once.
     pub(crate) places: usize,
-    /// How many wait.
+    /// The number of requests that wait.
     pub(crate) queue: usize,
     /// The time for which one waits at most.
     pub(crate) wait: Duration,
-    /// How many places, and how many of those who wait, one group may have.
+    /// The number of places and of waiting requests that one group may have.
     pub(crate) of_group: (usize, usize),
     /// The same for one member.
     pub(crate) of_member: (usize, usize),
@@ -56,7 +56,7 @@ pub(crate) enum Refused {
     Share,
 }
 
-/// What one has.
+/// The requests of one client.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     running: usize,
@@ -71,15 +71,15 @@ impl Share {
     }
 }
 
-/// What those have who have something, by what tells them apart.
+/// The shares of the clients that have requests, by key.
 #[derive(Debug, Default)]
-struct Book<K> {
-    all: HashMap<K, Share, BuildHasherDefault<Hashed>>,
-    /// How many of them wait.
+struct Ledger<K> {
+    all: HashMap<K, Share>,
+    /// The number of clients that wait.
     waiting: usize,
 }
 
-impl<K: Copy + Eq + Hash> Book<K> {
+impl<K: Copy + Eq + Hash> Ledger<K> {
     fn get(&self, key: K) -> Share {
         self.all.get(&key).copied().unwrap_or_default()
     }
@@ -100,40 +100,20 @@ impl<K: Copy + Eq + Hash> Book<K> {
     }
 }
 
-/// Tells numbers apart that nobody can choose, for they are hashes with a secret: they need no second one.
-#[derive(Debug, Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn write_u64(&mut self, number: u64) {
-        self.0 = self.0.rotate_left(32) ^ number;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64((*byte).into());
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// Somebody who waits, with what tells them that their turn has come.
+/// A waiting request, with the ticket by which it is told that its turn has come.
 struct Waiter<T> {
-    who: Who,
+    who: ClientKey,
     number: u64,
     ticket: T,
 }
 
-/// Who runs and who waits of one class.
+/// The running and waiting requests of one class.
 pub(crate) struct Shares<T> {
     limits: Limits,
     running: usize,
     waiters: VecDeque<Waiter<T>>,
-    groups: Book<u64>,
-    members: Book<(u64, u64)>,
+    groups: Ledger<u64>,
+    members: Ledger<(u64, u64)>,
     turns: u64,
     numbers: u64,
     /// The time for which a place is held, on average.
@@ -146,26 +126,26 @@ impl<T> Shares<T> {
             limits,
             running: 0,
             waiters: VecDeque::new(),
-            groups: Book::default(),
-            members: Book::default(),
+            groups: Ledger::default(),
+            members: Ledger::default(),
             turns: 0,
             numbers: 0,
             service: Duration::ZERO,
         }
     }
 
-    /// How many wait.
+    /// The number of requests that wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiters.len()
     }
 
-    /// How many run.
+    /// The number of requests that run.
     pub(crate) fn running(&self) -> usize {
         self.running
     }
 
     /// Gives `who` a place at once, if there is one for them.
-    pub(crate) fn start(&mut self, who: Who) -> bool {
+    pub(crate) fn start(&mut self, who: ClientKey) -> bool {
         let may = self.may_run(who);
         if may {
             self.turns = self.turns.saturating_add(1);
@@ -183,7 +163,7 @@ impl<T> Shares<T> {
     ///
     /// # Errors
     /// They would, for this reason.
-    pub(crate) fn check(&self, who: Who) -> Result<(), Refused> {
+    pub(crate) fn check(&self, who: ClientKey) -> Result<(), Refused> {
         let (group, member) = self.shares(who);
         if self.has_place() && self.is_within(who, group, member) {
             return Ok(());
@@ -205,7 +185,7 @@ impl<T> Shares<T> {
 
     /// Lets `who` wait, whom [`Shares::check`] lets; answers the number of their place in the queue. If the queue is
     /// full, the newest of the group that has most of it goes, and their ticket is answered too.
-    pub(crate) fn wait(&mut self, who: Who, ticket: T) -> (u64, Option<T>) {
+    pub(crate) fn wait(&mut self, who: ClientKey, ticket: T) -> (u64, Option<T>) {
         let gone = match self.waiters.len() < self.limits.queue {
             true => None,
             false => self.evict(self.shares(who).0),
@@ -230,14 +210,14 @@ impl<T> Shares<T> {
     }
 
     /// Takes back a place of `who`, who held it so long.
-    pub(crate) fn end(&mut self, who: Who, held: Duration) {
+    pub(crate) fn end(&mut self, who: ClientKey, held: Duration) {
         self.running = self.running.saturating_sub(1);
         self.change(who, |it| it.running = it.running.saturating_sub(1));
         self.service = (self.service.saturating_mul(7).saturating_add(held)) / 8;
     }
 
     /// Gives a place to whoever's turn it is; nothing if nobody can have one.
-    pub(crate) fn next(&mut self) -> Option<(Who, T)> {
+    pub(crate) fn next(&mut self) -> Option<(ClientKey, T)> {
         if !self.has_place() {
             return None;
         }
@@ -254,7 +234,7 @@ impl<T> Shares<T> {
         Some((waiter.who, waiter.ticket))
     }
 
-    fn may_run(&self, who: Who) -> bool {
+    fn may_run(&self, who: ClientKey) -> bool {
         let (group, member) = self.shares(who);
         self.has_place() && self.is_within(who, group, member)
     }
@@ -264,19 +244,19 @@ impl<T> Shares<T> {
     }
 
     /// Returns whether `who`, who has this, may have one more place.
-    fn is_within(&self, who: Who, group: Share, member: Share) -> bool {
+    fn is_within(&self, who: ClientKey, group: Share, member: Share) -> bool {
         let is_within =
             group.running < self.limits.of_group.0 && member.running < self.limits.of_member.0;
         is_within || who.is_exempt
     }
 
-    /// What the group of `who` has, and what they have themselves.
-    fn shares(&self, who: Who) -> (Share, Share) {
+    /// The shares of the group of `who`, and of the member.
+    fn shares(&self, who: ClientKey) -> (Share, Share) {
         let member = who.member.map(|it| self.members.get((who.group, it)));
         (self.groups.get(who.group), member.unwrap_or_default())
     }
 
-    fn change(&mut self, who: Who, change: impl Fn(&mut Share)) {
+    fn change(&mut self, who: ClientKey, change: impl Fn(&mut Share)) {
         let new = Share {
             last: self.turns.saturating_sub(1),
             ..Share::default()

@@ -4,7 +4,8 @@
 //! one may keeps others waiting for it once; who needs it for some milliseconds now and then comes before them from
 //! then on, however many requests they send.
 //!
-//! Those who are brief share one COMMIT. Who took long lately has one of their own, so that nobody waits for them twice.
+//! Clients that are brief share one COMMIT. One that took long lately has a COMMIT of its own, so that nobody waits for it
+//! twice.
 //!
 //! A batch is expected to take long, so that it comes after the single operations of those who held the right as
 //! briefly. After somebody took very long, for as long again only single operations are written, of those who are not
@@ -29,23 +30,23 @@ const HALF: Duration = Duration::from_secs(10);
 /// Of how many that is remembered. Those who held it for next to no time are forgotten then.
 const REMEMBERED: usize = 10_000;
 const NEXT_TO_NONE: Duration = Duration::from_millis(1);
-/// Who worked for no longer than this at a time lately, on average, shares a COMMIT with others.
+/// The longest work at a time, on average lately, of a client that shares a COMMIT with others.
 const BRIEF: Duration = Duration::from_millis(20);
-/// Who worked for longer than this lets single operations go first, for as long again. A batch is expected to take so
+/// The longest work after which single operations need not go first, for as long again. A batch is expected to take so
 /// long.
 const LONG: Duration = Duration::from_millis(250);
 
 /// The turns of one file. All clones are the same turns.
 #[derive(Clone)]
-pub(crate) struct WriteTurns(Arc<Inner>);
+pub(crate) struct WriteScheduler(Arc<Inner>);
 
 struct Inner {
     admission: Arc<Admission>,
-    book: Mutex<Book<oneshot::Sender<Guard>>>,
+    book: Mutex<State<oneshot::Sender<Guard>>>,
 }
 
-/// Who has the right, who waits for it, and who had it.
-struct Book<T> {
+/// The holder of the permit, the clients that wait for it, and those that had it.
+struct State<T> {
     is_taken: bool,
     /// The waiters, the first one first.
     waiters: Vec<Waiter<T>>,
@@ -72,26 +73,26 @@ struct Held {
     time: Duration,
     /// Without what the store took for the COMMIT.
     work: Duration,
-    /// How often.
+    /// The number of times.
     times: f64,
     at: Instant,
 }
 
 /// The right to write.
 struct Guard {
-    turns: WriteTurns,
+    turns: WriteScheduler,
     who: u64,
     since: Instant,
     /// The time that the work took, once it is done.
     worked: Option<Duration>,
 }
 
-impl WriteTurns {
+impl WriteScheduler {
     /// New turns whose waiters are told apart as `admission` does.
     pub(crate) fn new(admission: Arc<Admission>) -> Self {
         Self(Arc::new(Inner {
             admission,
-            book: Mutex::new(Book::new()),
+            book: Mutex::new(State::new()),
         }))
     }
 
@@ -105,7 +106,7 @@ impl WriteTurns {
     }
 
     /// Gives the right, which nobody has, to whoever is next.
-    fn hand_on(&self, mut book: MutexGuard<'_, Book<oneshot::Sender<Guard>>>) {
+    fn hand_on(&self, mut book: MutexGuard<'_, State<oneshot::Sender<Guard>>>) {
         let now = Instant::now();
         let next = book.next(now);
         let pause = book.time(now);
@@ -144,13 +145,13 @@ impl WriteTurns {
         }
     }
 
-    fn book(&self) -> MutexGuard<'_, Book<oneshot::Sender<Guard>>> {
+    fn book(&self) -> MutexGuard<'_, State<oneshot::Sender<Guard>>> {
         self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
-impl WriteQueue for WriteTurns {
+impl WriteQueue for WriteScheduler {
     async fn wait(&self, origin: &Origin, shares: bool) -> Result<Turn> {
         let who = self.0.admission.sender(origin).group;
         let (ticket, turn) = oneshot::channel();
@@ -199,7 +200,7 @@ impl Drop for Guard {
     }
 }
 
-impl<T> Book<T> {
+impl<T> State<T> {
     fn new() -> Self {
         Self {
             is_taken: false,
@@ -334,10 +335,10 @@ mod tests {
 
     #[test]
     fn who_held_it_least_lately_is_next_and_of_equals_the_first() {
-        let mut book = Book::new();
+        let mut book = State::new();
         let begin = Instant::now();
         let after = |millis| begin + Duration::from_millis(millis);
-        let note = |book: &mut Book<_>, who, millis, now| {
+        let note = |book: &mut State<_>, who, millis, now| {
             let time = Duration::from_millis(millis);
             book.note(who, time, time, after(now));
         };
@@ -358,7 +359,7 @@ mod tests {
 
     #[test]
     fn who_took_long_lately_shares_nothing_and_a_slow_disk_is_nobodys_fault() {
-        let mut book = Book::new();
+        let mut book = State::new();
         let begin = Instant::now();
         let second = Duration::from_secs(1);
         book.note(1, second, second, begin);
@@ -380,7 +381,7 @@ mod tests {
 
     #[test]
     fn dos_7_who_is_brief_waits_for_one_who_takes_long_and_not_for_the_next_one() {
-        let mut book = Book::new();
+        let mut book = State::new();
         let begin = Instant::now();
         let after = |millis| begin + Duration::from_millis(millis);
         let millis = Duration::from_millis;
@@ -405,7 +406,7 @@ mod tests {
 
     #[test]
     fn dos_7_a_single_operation_comes_before_batches_of_those_who_held_the_right_as_briefly() {
-        let mut book = Book::new();
+        let mut book = State::new();
         let begin = Instant::now();
         let after = |millis| begin + Duration::from_millis(millis);
         let second = Duration::from_secs(1);
@@ -423,7 +424,7 @@ mod tests {
         assert_eq!(book.next(after(1_020)), None);
         assert!(book.take(waiter(5, "newcomer"), after(1_500)));
         assert_eq!(book.next(after(1_510)), None);
-        // Who writes for long all in all comes after a batch, however briefly at a time.
+        // A client that writes for long all in all comes after a batch, however briefly at a time.
         for _ in 0..20 {
             book.note(4, BRIEF, BRIEF, after(2_000));
         }
@@ -435,10 +436,10 @@ mod tests {
 
     #[test]
     fn what_was_held_is_forgotten_by_and_by() {
-        let mut book = Book::<()>::new();
+        let mut book = State::<()>::new();
         let begin = Instant::now();
         book.note(1, Duration::from_secs(1), Duration::ZERO, begin);
-        let lately = |book: &Book<()>, now| book.held.get(&1).map(|it| it.at(now).time);
+        let lately = |book: &State<()>, now| book.held.get(&1).map(|it| it.at(now).time);
         let half = lately(&book, begin + HALF).unwrap();
         assert!((Duration::from_millis(499)..=Duration::from_millis(501)).contains(&half));
         let most = u64::try_from(REMEMBERED).unwrap();

@@ -35,7 +35,7 @@ pub(crate) struct AuditFilter {
 /// A row of the log: one request, or several that are alike.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Told {
+pub(crate) struct AuditEntry {
     #[serde(skip)]
     sequence: i64,
     #[serde(skip)]
@@ -86,7 +86,7 @@ impl AuditReader {
     }
 
     /// The next rows; none when there are no more.
-    pub(crate) async fn next(&mut self) -> Result<Vec<Told>> {
+    pub(crate) async fn next(&mut self) -> Result<Vec<AuditEntry>> {
         let mut page = Vec::new();
         while page.len() < PAGE.min(self.left) {
             for table in &mut self.tables {
@@ -109,7 +109,7 @@ impl AuditReader {
     }
 
     /// Adds the external ids of the accounts.
-    async fn name(&self, page: &mut [Told]) -> Result<()> {
+    async fn name(&self, page: &mut [AuditEntry]) -> Result<()> {
         let mut ids: Vec<&str> = page.iter().filter_map(|it| it.user_id.as_deref()).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -145,7 +145,7 @@ struct Table {
     first: i64,
     last: i64,
     /// The rows that were read and not yet returned.
-    rows: VecDeque<Told>,
+    rows: VecDeque<AuditEntry>,
 }
 
 impl Table {
@@ -249,12 +249,12 @@ impl Table {
     }
 }
 
-fn told(row: &QueryResult) -> std::result::Result<Told, DbErr> {
+fn told(row: &QueryResult) -> std::result::Result<AuditEntry, DbErr> {
     let mut row = Row::of(row);
     let sequence = row.take()?;
     let milliseconds = row.take()?;
     let time = DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
-    Ok(Told {
+    Ok(AuditEntry {
         sequence,
         milliseconds,
         time: time.to_rfc3339_opts(SecondsFormat::Millis, true),

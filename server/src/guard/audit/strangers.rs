@@ -28,7 +28,7 @@ const ANYWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// Counts requests that strangers sent in vain.
 #[derive(Debug)]
-pub(super) struct Strangers {
+pub(super) struct AnonymousAggregator {
     /// The number of requests of a network that get a row each.
     free: usize,
     /// The places of the service, the longest first.
@@ -55,7 +55,7 @@ struct Count {
     last: DateTime<Utc>,
 }
 
-impl Strangers {
+impl AnonymousAggregator {
     /// Makes an aggregator of the requests behind the first `free` ones of a network.
     pub(super) fn new(free: usize, mut places: Vec<String>) -> Self {
         places.sort_by_key(|it| std::cmp::Reverse(it.len()));
@@ -69,7 +69,7 @@ impl Strangers {
     }
 
     /// Counts `row`, or gives it back if it is stored as it is.
-    pub(super) fn sift(&mut self, row: AuditRow, now: Instant) -> Option<AuditRow> {
+    pub(super) fn aggregate(&mut self, row: AuditRow, now: Instant) -> Option<AuditRow> {
         let is_in_vain = (400..500).contains(&row.status);
         if !is_in_vain || !row.origin.caller.is_anonymous() {
             return Some(row);
@@ -182,9 +182,9 @@ mod tests {
         }
     }
 
-    fn strangers() -> Strangers {
+    fn strangers() -> AnonymousAggregator {
         let places = ["/direct", "/direct/site", "/api"];
-        Strangers::new(2, places.map(ToOwned::to_owned).into())
+        AnonymousAggregator::new(2, places.map(ToOwned::to_owned).into())
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
                 (&*format!("/{number}"), 404),
                 ("/direct", 200),
             ] {
-                stored.extend(strangers.sift(row("2001:db8::1", path, status), now));
+                stored.extend(strangers.aggregate(row("2001:db8::1", path, status), now));
             }
         }
         assert_eq!(
@@ -221,7 +221,9 @@ mod tests {
         told.sort_unstable();
         assert_eq!(told, [("/*", 404, 999), ("/direct/site/*", 401, 999)]);
         assert!(
-            strangers.sift(row("2001:db8::3", "/", 404), now).is_some(),
+            strangers
+                .aggregate(row("2001:db8::3", "/", 404), now)
+                .is_some(),
             "a new minute"
         );
     }
@@ -235,7 +237,11 @@ mod tests {
             for status in [401, 404] {
                 let address = Ipv4Addr::from(number).to_string();
                 for path in ["/direct", "/api"] {
-                    rows += usize::from(strangers.sift(row(&address, path, status), now).is_some());
+                    rows += usize::from(
+                        strangers
+                            .aggregate(row(&address, path, status), now)
+                            .is_some(),
+                    );
                 }
             }
         }

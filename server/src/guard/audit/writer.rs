@@ -11,7 +11,7 @@ use entity_core::engine::{Origin, ReadBudget};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{AuditRow, AuditStore, Message, Strangers};
+use super::{AnonymousAggregator, AuditRow, AuditStore, Message};
 use crate::base::health::Health;
 use crate::base::supervise::Task;
 use crate::base::telemetry;
@@ -33,7 +33,7 @@ pub(super) struct Writer {
     queue: mpsc::Receiver<Message>,
     store: AuditStore,
     batch: usize,
-    strangers: Strangers,
+    strangers: AnonymousAggregator,
     lost: Arc<AtomicU64>,
     unstored: Arc<AtomicU64>,
     health: Health,
@@ -48,7 +48,7 @@ impl Writer {
         queue: mpsc::Receiver<Message>,
         store: AuditStore,
         batch: usize,
-        strangers: Strangers,
+        strangers: AnonymousAggregator,
         (lost, unstored): (Arc<AtomicU64>, Arc<AtomicU64>),
         health: Health,
     ) -> Self {
@@ -84,7 +84,8 @@ impl Writer {
         match message {
             Message::Row(row) => {
                 self.last = row.time;
-                self.rows.extend(self.strangers.sift(row, Instant::now()));
+                self.rows
+                    .extend(self.strangers.aggregate(row, Instant::now()));
             }
             Message::Flush(done) => self.waiting.push(done),
         }

@@ -8,7 +8,7 @@ use entity_core::{Context, Result};
 use entity_providers::people::session_event::{LOGIN_BASIC, LOGIN_HEADER};
 use secrecy::SecretString;
 
-use super::password::{Passwords, Place, Verified};
+use super::password::{Passwords, Permit, Verified};
 use crate::base::config::ProxySettings;
 
 /// The credentials that a client shows.
@@ -109,7 +109,7 @@ pub trait Authenticator: Send + Sync {
         &self,
         evidence: &Evidence,
         account: Option<&Account>,
-        place: &Place,
+        place: &Permit,
     ) -> Result<Verified>;
 }
 
@@ -136,7 +136,7 @@ impl Authenticator for PasswordCheck {
         &self,
         evidence: &Evidence,
         account: Option<&Account>,
-        place: &Place,
+        place: &Permit,
     ) -> Result<Verified> {
         let (Evidence::Password { password, .. } | Evidence::Basic { password, .. }) = evidence
         else {
@@ -161,7 +161,7 @@ impl Authenticator for TrustedHeader {
         &self,
         _evidence: &Evidence,
         account: Option<&Account>,
-        _place: &Place,
+        _place: &Permit,
     ) -> Result<Verified> {
         Ok(account.map_or(Verified::Wrong, |_account| Verified::Right))
     }

@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::base::class::Class;
-use crate::guard::admission::{self, Admission, Who};
+use crate::guard::admission::{self, Admission, ClientKey};
 
 /// The longest password, in bytes.
 pub const MAX_PASSWORD: usize = 1024;
@@ -67,8 +67,8 @@ pub struct Passwords {
 
 /// A place among the logins. Holding one is the right to a verification.
 #[derive(Debug)]
-pub struct Place {
-    _place: admission::Place,
+pub struct Permit {
+    _place: admission::Permit,
 }
 
 /// The result of a verification.
@@ -107,7 +107,7 @@ impl Passwords {
     ///
     /// # Errors
     /// The queue is full; this name or network has all of it that one may have.
-    pub async fn queue(&self, name: &str, address: IpAddr) -> Result<Place> {
+    pub async fn queue(&self, name: &str, address: IpAddr) -> Result<Permit> {
         let who = self.admission.login(name, address);
         self.enter(who).await
     }
@@ -117,13 +117,13 @@ impl Passwords {
     ///
     /// # Errors
     /// The queue is full.
-    pub async fn queue_change(&self) -> Result<Place> {
+    pub async fn queue_change(&self) -> Result<Permit> {
         self.enter(self.admission.new_password()).await
     }
 
-    async fn enter(&self, who: Who) -> Result<Place> {
+    async fn enter(&self, who: ClientKey) -> Result<Permit> {
         let place = self.admission.lane(Class::Login).enter(who).await?;
-        Ok(Place { _place: place })
+        Ok(Permit { _place: place })
     }
 
     /// Returns the number of hashes and verifications since it was made: a login costs the same, whoever it is for.
@@ -138,7 +138,7 @@ impl Passwords {
     /// The stored hash can't be read.
     pub async fn verify(
         &self,
-        _place: &Place,
+        _place: &Permit,
         password: &SecretString,
         stored: Option<&str>,
     ) -> Result<Verified> {

@@ -57,20 +57,20 @@ pub struct Subject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     /// Each failure makes the wait longer.
-    Doubling,
+    Backoff,
     /// Failures fade, one after the other.
-    Fading,
+    LeakyBucket,
 }
 
 impl Subject {
     /// An account, by its id or by the name that no account has, as tried from `address`.
     pub fn account(name: &str, address: IpAddr) -> Self {
-        Self::of(Kind::Doubling, "account", name, address)
+        Self::of(Kind::Backoff, "account", name, address)
     }
 
     /// The network of `address`.
     pub fn address(address: IpAddr) -> Self {
-        Self::of(Kind::Fading, "address", "", address)
+        Self::of(Kind::LeakyBucket, "address", "", address)
     }
 
     fn of(kind: Kind, what: &str, name: &str, address: IpAddr) -> Self {
@@ -149,10 +149,10 @@ impl Throttle {
     fn left(&self, kind: Kind, row: &Model, now: DateTime<Utc>) -> Option<TimeDelta> {
         let passed = row.age(now);
         let left = match kind {
-            Kind::Doubling if passed > MEMORY.num_milliseconds() => 0,
-            Kind::Doubling => self.pause(row.failures).saturating_sub(passed),
-            Kind::Fading if row.failures < self.address_failures => 0,
-            Kind::Fading => self.address_interval.saturating_sub(passed),
+            Kind::Backoff if passed > MEMORY.num_milliseconds() => 0,
+            Kind::Backoff => self.pause(row.failures).saturating_sub(passed),
+            Kind::LeakyBucket if row.failures < self.address_failures => 0,
+            Kind::LeakyBucket => self.address_interval.saturating_sub(passed),
         };
         (left > 0).then(|| TimeDelta::milliseconds(left))
     }
@@ -168,12 +168,12 @@ impl Throttle {
             return first;
         };
         match subject.kind {
-            Kind::Doubling if before.age(now) > MEMORY.num_milliseconds() => first,
-            Kind::Doubling => Model {
+            Kind::Backoff if before.age(now) > MEMORY.num_milliseconds() => first,
+            Kind::Backoff => Model {
                 failures: before.failures.saturating_add(1),
                 ..first
             },
-            Kind::Fading => {
+            Kind::LeakyBucket => {
                 let faded = before.age(now) / self.address_interval;
                 let standing = before.failures.saturating_sub(faded);
                 if standing <= 0 {

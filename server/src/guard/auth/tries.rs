@@ -15,15 +15,15 @@ const INTERVAL: TimeDelta = TimeDelta::minutes(5);
 
 /// Counts tries by account.
 #[derive(Debug)]
-pub(crate) struct AccountTries(RateLimiter);
+pub(crate) struct AttemptLimiter(RateLimiter);
 
-impl Default for AccountTries {
+impl Default for AttemptLimiter {
     fn default() -> Self {
         Self(RateLimiter::new(BURST, INTERVAL))
     }
 }
 
-impl Tries for AccountTries {
+impl Tries for AttemptLimiter {
     fn ask(&self, guess: Guess, account: &str, now: DateTime<Utc>) -> Result<()> {
         let (name, what) = match guess {
             Guess::Password => ("password", "the present password was sent"),

@@ -16,7 +16,7 @@ use sea_orm::{DatabaseTransaction, DbBackend, IsolationLevel, TransactionTrait a
 use serde::Serialize;
 
 use super::{ACCOUNTS, ArchivedType, FILES, FORMAT, MANIFEST, Manifest, Person, data};
-use crate::base::packing::{Packer, packed};
+use crate::base::packing::{ZipStream, packed};
 use crate::operate::node::Node;
 
 /// The number of accounts that are asked for at once.
@@ -89,7 +89,7 @@ pub(crate) fn body(node: &Node, site: &str) -> Result<Body> {
 async fn write(
     node: Node,
     site: String,
-    packer: Packer,
+    packer: ZipStream,
     tell: impl Fn(&str) + Send + Sync,
 ) -> Result<()> {
     // One state of the database, however long it takes.
@@ -116,7 +116,7 @@ struct Writing {
     node: Node,
     site: String,
     snapshot: DatabaseTransaction,
-    packer: Packer,
+    packer: ZipStream,
     people: BTreeSet<String>,
     files: BTreeSet<String>,
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
-use crate::base::config::{Given, load};
+use crate::base::config::{ConfigSources, load};
 
 /// The settings of a service that is fit, with `changes` to them.
 fn config(changes: &str) -> Config {
@@ -15,12 +15,12 @@ fn config(changes: &str) -> Config {
         ("proxy.trusted", "10.0.0.0/8,::1"),
     ];
     arguments.extend(changes.split(';').filter_map(|it| it.split_once('=')));
-    let given = Given {
+    let given = ConfigSources {
         arguments: arguments
             .into_iter()
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect(),
-        ..Given::default()
+        ..ConfigSources::default()
     };
     load(&given).config.unwrap()
 }

@@ -6,7 +6,7 @@ use entity_core::{Caller, DateTimeUtc, Error, Result, wire};
 use rand::RngExt as _;
 use serde_json::json;
 
-use super::post::Letter;
+use super::post::DeliveryRequest;
 use super::queue::{Due, Next, Outcome};
 use crate::operate::follower;
 use crate::operate::node::Node;
@@ -58,7 +58,7 @@ pub(super) async fn attempt(node: &Node, due: &Due) -> Result<Outcome> {
         "timestamp": wire::iso(event.time),
         "data": serde_json::to_value(&told).map_err(Error::internal)?,
     });
-    let letter = Letter {
+    let letter = DeliveryRequest {
         id: &due.id,
         url: &due.url,
         key: due.key.as_deref().unwrap_or_default(),

@@ -10,7 +10,7 @@ use entity_providers::face::webhook::{DEAD, Kinds, PENDING, WebhookDelivery, tak
 use sea_orm::{ConnectionTrait as _, DbBackend};
 
 use crate::operate::background;
-use crate::operate::follower::{self, EVENTS, Follow, Place, no_place, origin};
+use crate::operate::follower::{self, EVENTS, Follow, Offset, no_place, origin};
 use crate::operate::node::Node;
 use crate::operate::told;
 
@@ -179,7 +179,7 @@ async fn store(cx: &Context, batch: &Batch, sent: &[Sent]) -> Result<bool> {
         take_turn(cx, webhook).await?;
         bound(cx, webhook).await?;
     }
-    let place = Place {
+    let place = Offset {
         position: batch.last,
         person: String::new(),
     };

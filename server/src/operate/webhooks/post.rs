@@ -36,7 +36,7 @@ pub(crate) struct Post {
 }
 
 /// A delivery as it is sent.
-pub(super) struct Letter<'a> {
+pub(super) struct DeliveryRequest<'a> {
     /// The id by which the receiver knows it again.
     pub(super) id: &'a str,
     pub(super) url: &'a str,
@@ -70,7 +70,10 @@ impl Post {
     ///
     /// # Errors
     /// Returns an error if this service can't send anything to anybody.
-    pub(super) async fn send(&self, letter: &Letter<'_>) -> Result<Result<u16, &'static str>> {
+    pub(super) async fn send(
+        &self,
+        letter: &DeliveryRequest<'_>,
+    ) -> Result<Result<u16, &'static str>> {
         let client = self
             .client
             .get_or_try_init(async || client(self.allows_private));
@@ -129,7 +132,7 @@ async fn discard(mut response: Response) {
 }
 
 /// Returns the signature, if the secret is one.
-fn sign(letter: &Letter<'_>, time: &str) -> Option<String> {
+fn sign(letter: &DeliveryRequest<'_>, time: &str) -> Option<String> {
     let key = letter.key.strip_prefix(SECRET)?;
     let key = STANDARD.decode(key).ok()?;
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).ok()?;
@@ -161,7 +164,7 @@ mod tests {
     #[test]
     fn a_signature_is_that_of_the_specification() {
         // The example of the specification's own libraries.
-        let letter = Letter {
+        let letter = DeliveryRequest {
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
             url: "",
             key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",

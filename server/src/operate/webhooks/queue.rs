@@ -18,11 +18,11 @@ const LOOK: i64 = 64;
 
 /// A webhook that is leased.
 #[derive(Clone, Debug)]
-pub(super) struct Turn {
+pub(super) struct Lease {
     pub(super) webhook: String,
     pub(super) host: String,
     /// The name of the lease, once there is one.
-    pub(super) lease: String,
+    pub(super) name: String,
 }
 
 /// A delivery that is due, and where it is sent.
@@ -60,7 +60,7 @@ pub(super) enum Next {
 
 /// Returns webhooks that have something to send and that nobody serves, those first that were last served the longest
 /// time ago; none of `hosts`.
-pub(super) async fn waiting(cx: &Context, hosts: &[String]) -> Result<Vec<Turn>> {
+pub(super) async fn waiting(cx: &Context, hosts: &[String]) -> Result<Vec<Lease>> {
     let now = cx.now().timestamp_millis();
     let db = cx.db()?;
     let mut sql = db.sql(
@@ -74,10 +74,10 @@ pub(super) async fn waiting(cx: &Context, hosts: &[String]) -> Result<Vec<Turn>>
     sql.push(" ORDER BY t.served, t.webhook_id LIMIT ")
         .bind(LOOK);
     let read = |row: &mut Row<'_>| {
-        Ok(Turn {
+        Ok(Lease {
             webhook: row.take()?,
             host: row.take()?,
-            lease: String::new(),
+            name: String::new(),
         })
     };
     db.rows(sql.into_statement(), read).await
@@ -113,13 +113,13 @@ pub(super) async fn lease(cx: &Context, webhook: &str) -> Result<Option<String>>
 }
 
 /// Keeps the lease for another while, and holds the row until the unit of work ends; returns whether it is still ours.
-async fn keep(cx: &Context, turn: &Turn) -> Result<bool> {
+async fn keep(cx: &Context, turn: &Lease) -> Result<bool> {
     let db = cx.db()?;
     let mut sql = db.sql("UPDATE webhook_turn SET leased_until = ");
     sql.bind((cx.now() + LEASE).timestamp_millis())
         .push(" WHERE webhook_id = ")
         .bind(turn.webhook.as_str());
-    sql.push(" AND lease = ").bind(turn.lease.as_str());
+    sql.push(" AND lease = ").bind(turn.name.as_str());
     let done = db.execute_raw(sql.into_statement()).await?;
     Ok(done.rows_affected() > 0)
 }
@@ -162,7 +162,12 @@ pub(super) async fn next(cx: &Context, webhook: &str) -> Result<Option<Due>> {
 }
 
 /// Records the result of the delivery `id`, and returns whether the lease is still ours.
-pub(super) async fn record(cx: &Context, turn: &Turn, id: &str, outcome: &Outcome) -> Result<bool> {
+pub(super) async fn record(
+    cx: &Context,
+    turn: &Lease,
+    id: &str,
+    outcome: &Outcome,
+) -> Result<bool> {
     if !keep(cx, turn).await? {
         return Ok(false);
     }
@@ -200,7 +205,7 @@ pub(super) async fn record(cx: &Context, turn: &Turn, id: &str, outcome: &Outcom
 }
 
 /// Ends the lease, and notes when the webhook has something to send next.
-pub(super) async fn release(cx: &Context, turn: &Turn) -> Result<()> {
+pub(super) async fn release(cx: &Context, turn: &Lease) -> Result<()> {
     // Whoever adds a delivery waits for this row, or is waited for: so the next statement sees it.
     if !keep(cx, turn).await? {
         return Ok(());

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use super::attempt::attempt;
-use super::queue::{self, Next, Turn};
+use super::queue::{self, Lease, Next};
 use crate::base::supervise::Task;
 use crate::base::telemetry;
 use crate::operate::background;
@@ -161,7 +161,7 @@ impl Hosts {
 }
 
 /// Leases some of the webhooks that have something to send, at most `free`.
-async fn claim(node: &Node, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn>> {
+async fn claim(node: &Node, free: usize, mut at_hosts: Hosts) -> Result<Vec<Lease>> {
     let full = at_hosts.full();
     let origin = follower::origin();
     let work = node.dispatcher.read(&origin, |cx| {
@@ -182,7 +182,10 @@ async fn claim(node: &Node, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn
         });
         if let Some(lease) = lease.await? {
             at_hosts.enter(&turn.host);
-            turns.push(Turn { lease, ..turn });
+            turns.push(Lease {
+                name: lease,
+                ..turn
+            });
         }
     }
     Ok(turns)
@@ -192,13 +195,13 @@ async fn claim(node: &Node, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn
 type Served = (String, Result<()>);
 
 /// Sends the deliveries of the webhook, and returns its host.
-async fn serve(node: &Node, turn: Turn) -> Served {
+async fn serve(node: &Node, turn: Lease) -> Served {
     let done = send_in_turn(node, &turn).await;
     (turn.host, done)
 }
 
 /// Sends deliveries of one webhook, one after the other, until one fails. Without an end to the lease, it ends by itself.
-async fn send_in_turn(node: &Node, turn: &Turn) -> Result<()> {
+async fn send_in_turn(node: &Node, turn: &Lease) -> Result<()> {
     let begun = Instant::now();
     let origin = follower::origin();
     for _ in 0..IN_TURN {

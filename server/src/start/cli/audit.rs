@@ -10,7 +10,7 @@ use super::open::look;
 use super::output::{self, Failure, Listener};
 use crate::base::config::Config;
 use crate::base::system::SystemClock;
-use crate::guard::audit::{AuditFilter, AuditReader, Told};
+use crate::guard::audit::{AuditEntry, AuditFilter, AuditReader};
 
 /// The columns of a table, in order.
 const HEAD: [&str; 10] = [
@@ -115,7 +115,7 @@ async fn account(content: &Db, name: &str) -> Result<Account, Failure> {
     })
 }
 
-fn lines(page: &[Told]) -> Result<String, Failure> {
+fn lines(page: &[AuditEntry]) -> Result<String, Failure> {
     let lines: Result<Vec<String>, Failure> = page.iter().map(output::json).collect();
     Ok(lines?.concat())
 }
@@ -126,7 +126,7 @@ fn head() -> Result<String, Failure> {
     output::sheet(sheet)
 }
 
-fn table(page: &[Told]) -> Result<String, Failure> {
+fn table(page: &[AuditEntry]) -> Result<String, Failure> {
     let mut sheet = CsvTable::new(usize::MAX);
     for row in page {
         let or_nothing = |it: &Option<String>| it.clone().unwrap_or_default();

@@ -68,14 +68,14 @@ pub(super) fn body(
 
 /// The options of the answer to a request.
 #[derive(Clone)]
-pub(super) struct Told {
+pub(super) struct AnswerWriter {
     origin: Origin,
     uri: Uri,
     base_url: Arc<str>,
     is_enveloped: bool,
 }
 
-impl Told {
+impl AnswerWriter {
     /// As the request asks for it.
     pub(super) fn to(context: &RequestContext, call: &Call) -> Self {
         Self {

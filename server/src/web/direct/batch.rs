@@ -24,7 +24,7 @@ pub(crate) use self::operations::HEADERS;
 use self::operations::Operations;
 use self::references::References;
 use self::result::Outcome;
-use super::idempotency::{self, Again, IDEMPOTENCY_KEY, Key};
+use super::idempotency::{self, IDEMPOTENCY_KEY, Key, Replay};
 use super::request::{DirectRequest, parse_path};
 use super::{Runner, perform, respond};
 use crate::base::error;
@@ -98,14 +98,14 @@ pub(super) async fn answer(direct: DirectRequest<'_>, body: &mut RequestBody) ->
             return Ok(refused);
         }
         let work = references.run(app, context, key);
-        return idempotency::once(key, app, Again::Batch(&context.origin), work).await;
+        return idempotency::once(key, app, Replay::Batch(&context.origin), work).await;
     }
     let operations = Operations::read(context, &body.bytes, is_xml)?;
     if let Some(refused) = count(app, context, body, operations.units()) {
         return Ok(refused);
     }
     let work = operations.run(app, context, key);
-    idempotency::once(key, app, Again::Batch(&context.origin), work).await
+    idempotency::once(key, app, Replay::Batch(&context.origin), work).await
 }
 
 /// Counts the requests of a batch as if each had come alone; answers what to say if they are too many.

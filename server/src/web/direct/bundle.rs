@@ -13,7 +13,7 @@ use entity_core::{Error, Result};
 use super::bytes::disposition;
 use super::respond;
 use super::validators::Validators;
-use crate::base::packing::{Packer, packed};
+use crate::base::packing::{ZipStream, packed};
 use crate::web::answers::Streamed;
 use crate::web::app::App;
 use crate::web::request_context::RequestContext;
@@ -60,7 +60,7 @@ pub(crate) fn streamed(body: Body, name: &str) -> Response {
     response
 }
 
-async fn pack(mut packer: Packer, blobs: Arc<Blobs>, bundle: Bundle) -> Result<()> {
+async fn pack(mut packer: ZipStream, blobs: Arc<Blobs>, bundle: Bundle) -> Result<()> {
     for entry in bundle.entries() {
         match &entry.blob {
             Some(blob) => {

@@ -113,7 +113,7 @@ impl Key {
     ///
     /// # Errors
     /// It was the answer to another request; the caller may no longer send this one; the database can't be read.
-    async fn find(&self, app: &App, again: &Again<'_>) -> Result<Option<Response>> {
+    async fn find(&self, app: &App, again: &Replay<'_>) -> Result<Option<Response>> {
         let found = app
             .dispatcher
             .read(again.origin(), |cx| {
@@ -146,7 +146,7 @@ impl Key {
         }
     }
 
-    async fn look_up(&self, cx: &Context) -> Result<Option<Kept>> {
+    async fn look_up(&self, cx: &Context) -> Result<Option<StoredResponse>> {
         let db = cx.db()?;
         let mut statement = Query::select();
         statement
@@ -160,7 +160,7 @@ impl Key {
         };
         let body: Vec<u8> = row.try_get("", "body")?;
         let brief: Option<Vec<u8>> = row.try_get("", "brief")?;
-        Ok(Some(Kept {
+        Ok(Some(StoredResponse {
             key: Self {
                 request: row.try_get("", "request")?,
                 ..self.clone()
@@ -188,16 +188,20 @@ impl Key {
     ///
     /// # Errors
     /// They can't be read.
-    pub(super) async fn to_kept(&self, response: Response, brief: Response) -> Result<Kept> {
+    pub(super) async fn to_kept(
+        &self,
+        response: Response,
+        brief: Response,
+    ) -> Result<StoredResponse> {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
         let brief = brief.into_body().collect().await.map_err(Error::internal)?;
         self.kept(&parts, bytes, Some(brief.to_bytes()))
     }
 
-    fn kept(&self, parts: &Parts, body: Bytes, brief: Option<Bytes>) -> Result<Kept> {
+    fn kept(&self, parts: &Parts, body: Bytes, brief: Option<Bytes>) -> Result<StoredResponse> {
         let is_short = body.len() <= MAX_BODY;
-        Ok(Kept {
+        Ok(StoredResponse {
             key: self.clone(),
             status: i32::from(parts.status.as_u16()),
             headers: write_headers(&parts.headers, is_short)?,
@@ -213,14 +217,14 @@ impl Key {
 
 /// The origin of a replay.
 #[derive(Debug)]
-pub(super) enum Again<'a> {
+pub(super) enum Replay<'a> {
     /// This request.
     Request(&'a Request),
     /// A batch from here.
     Batch(&'a Origin),
 }
 
-impl Again<'_> {
+impl Replay<'_> {
     fn origin(&self) -> &Origin {
         match self {
             Self::Request(request) => &request.origin,
@@ -251,7 +255,7 @@ impl Again<'_> {
 pub(super) async fn once(
     key: Option<&Key>,
     app: &App,
-    again: Again<'_>,
+    again: Replay<'_>,
     work: impl Future<Output = Result<Response>>,
 ) -> Result<Response> {
     let Some(key) = key else {
@@ -275,7 +279,7 @@ pub(super) async fn once(
 
 /// An answer as it is kept.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct StoredResponse {
     key: Key,
     status: i32,
     headers: String,
@@ -286,7 +290,7 @@ pub(super) struct Kept {
     brief: Option<Bytes>,
 }
 
-impl Kept {
+impl StoredResponse {
     /// Stores it in the unit of work of `cx`.
     ///
     /// # Errors

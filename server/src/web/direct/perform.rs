@@ -13,7 +13,7 @@ use entity_core::reply::{Body, Effect, Reply};
 use entity_core::{Context, Error, Input, Preconditions, Result, Verb};
 
 use super::body::Parsed;
-use super::idempotency::{self, Again, Key};
+use super::idempotency::{self, Key, Replay};
 use super::request::DirectRequest;
 use super::respond::{self, Preference};
 use super::stream::{self, Begun};
@@ -216,7 +216,7 @@ struct Performance<'a> {
 impl Performance<'_> {
     async fn run_apart(&self) -> Result<Response> {
         let request = &self.prepared.request;
-        let again = Again::Request(request);
+        let again = Replay::Request(request);
         let once = idempotency::once(self.key.as_ref(), self.direct.app, again, async {
             let reply = self
                 .direct

@@ -135,7 +135,7 @@ impl Source {
     }
 
     /// Waits for a place among searches.
-    async fn enter(&self, app: &App) -> admission::Place {
+    async fn enter(&self, app: &App) -> admission::Permit {
         let who = app
             .admission
             .account(self.origin.caller.user_id().unwrap_or_default());

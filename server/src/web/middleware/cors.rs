@@ -35,7 +35,7 @@ pub(crate) struct ToStranger;
 
 /// The origins whose pages may read the answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Readers {
+pub(crate) enum CorsPolicy {
     /// Pages of our own origin.
     Ours,
     /// Pages of every origin, if a stranger got it.
@@ -46,7 +46,7 @@ pub(crate) enum Readers {
     Listed(HeaderValue, bool),
 }
 
-impl Readers {
+impl CorsPolicy {
     /// Returns the origins whose pages may read the answer to the request with this head.
     pub(crate) fn of(parts: &Parts, config: &Config) -> Self {
         if let Some(origin) = listed(&parts.headers, &config.cors_origins) {

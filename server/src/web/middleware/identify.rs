@@ -13,7 +13,7 @@ use entity_core::{Caller, Error, ErrorKind, Result};
 use secrecy::ExposeSecret as _;
 use subtle::ConstantTimeEq as _;
 
-use crate::base::address::{self, Arrived};
+use crate::base::address::{self, ClientAddress};
 use crate::base::config::Config;
 use crate::guard::auth::Evidence;
 use crate::web::app::App;
@@ -23,7 +23,7 @@ use crate::web::request_context::RequestContext;
 const SECRET: HeaderName = HeaderName::from_static("x-proxy-secret");
 
 /// Returns whether the request with this head may be authenticated although it has no session.
-pub(crate) fn has_evidence(app: &App, parts: &Parts, arrived: &Arrived) -> bool {
+pub(crate) fn has_evidence(app: &App, parts: &Parts, arrived: &ClientAddress) -> bool {
     let named = |name: &HeaderName| parts.headers.contains_key(name);
     (app.config.auth.basic && named(&AUTHORIZATION))
         || proxy(&app.config, &parts.headers, arrived).is_some_and(|it| named(it.0))
@@ -33,7 +33,7 @@ pub(crate) fn has_evidence(app: &App, parts: &Parts, arrived: &Arrived) -> bool 
 fn proxy<'a>(
     config: &'a Config,
     headers: &HeaderMap,
-    arrived: &Arrived,
+    arrived: &ClientAddress,
 ) -> Option<(&'a HeaderName, IpAddr)> {
     let (name, peer) = (config.auth.trusted_header.as_ref()?, arrived.peer?);
     let told = headers.get(SECRET).map_or(&b""[..], HeaderValue::as_bytes);
@@ -46,7 +46,7 @@ fn proxy<'a>(
 ///
 /// # Errors
 /// The evidence is malformed or wrong, or a proxy names somebody else than the session.
-pub(crate) async fn believe(app: &App, context: &mut RequestContext) -> Result<()> {
+pub(crate) async fn authenticate(app: &App, context: &mut RequestContext) -> Result<()> {
     if !(app.config.auth.basic || app.config.auth.trusted_header.is_some()) {
         return Ok(());
     }

@@ -15,13 +15,13 @@ fn shares() -> Shares<&'static str> {
 }
 
 fn wait(shares: &mut Shares<&'static str>, group: u64, ticket: &'static str) -> u64 {
-    ask(shares, Who::group(group), ticket).unwrap().0
+    ask(shares, ClientKey::group(group), ticket).unwrap().0
 }
 
 /// Lets `who` wait if they may.
 fn ask(
     shares: &mut Shares<&'static str>,
-    who: Who,
+    who: ClientKey,
     ticket: &'static str,
 ) -> Result<(u64, Option<&'static str>), Refused> {
     shares.check(who).map(|()| shares.wait(who, ticket))
@@ -30,21 +30,24 @@ fn ask(
 #[test]
 fn one_group_has_neither_all_places_nor_the_whole_queue() {
     let mut shares = shares();
-    assert!(shares.start(Who::group(1)));
-    assert!(!shares.start(Who::group(1)), "one place is for others");
+    assert!(shares.start(ClientKey::group(1)));
+    assert!(
+        !shares.start(ClientKey::group(1)),
+        "one place is for others"
+    );
     for _ in 0..4 {
         wait(&mut shares, 1, "a");
     }
     assert_eq!(
-        ask(&mut shares, Who::group(1), "a").err(),
+        ask(&mut shares, ClientKey::group(1), "a").err(),
         Some(Refused::Share),
         "a half of the queue is for others"
     );
-    assert!(shares.start(Who::group(2)), "which is still free");
+    assert!(shares.start(ClientKey::group(2)), "which is still free");
     wait(&mut shares, 2, "b");
-    let exempt = Who {
+    let exempt = ClientKey {
         is_exempt: true,
-        ..Who::group(1)
+        ..ClientKey::group(1)
     };
     assert!(ask(&mut shares, exempt, "a").is_ok());
 }
@@ -55,7 +58,7 @@ fn turns_go_round() {
         places: 1,
         ..LIMITS
     });
-    assert!(shares.start(Who::group(1)));
+    assert!(shares.start(ClientKey::group(1)));
     for (group, ticket) in [
         (1, "a1"),
         (1, "a2"),
@@ -67,7 +70,7 @@ fn turns_go_round() {
         wait(&mut shares, group, ticket);
     }
     let mut order = Vec::new();
-    let mut running = Who::group(1);
+    let mut running = ClientKey::group(1);
     while shares.running() > 0 {
         shares.end(running, Duration::ZERO);
         if let Some((who, ticket)) = shares.next() {
@@ -90,9 +93,9 @@ fn members_take_turns_within_their_group() {
         of_member: (1, 2),
         ..LIMITS
     });
-    let member = |member| Who {
+    let member = |member| ClientKey {
         member: Some(member),
-        ..Who::group(1)
+        ..ClientKey::group(1)
     };
     assert!(shares.start(member(1)));
     for _ in 0..2 {
@@ -107,16 +110,16 @@ fn members_take_turns_within_their_group() {
 #[test]
 fn a_full_queue_gives_way_to_who_has_less_of_it() {
     let mut shares = Shares::new(Limits { queue: 4, ..LIMITS });
-    assert!(shares.start(Who::group(1)) && shares.start(Who::group(2)));
+    assert!(shares.start(ClientKey::group(1)) && shares.start(ClientKey::group(2)));
     for _ in 0..3 {
         wait(&mut shares, 1, "a");
     }
     wait(&mut shares, 2, "b");
-    let (_, gone) = ask(&mut shares, Who::group(3), "c").unwrap();
+    let (_, gone) = ask(&mut shares, ClientKey::group(3), "c").unwrap();
     assert_eq!(gone, Some("a"), "the newest of the greediest goes");
     assert_eq!(shares.waiting(), 4);
     assert_eq!(
-        ask(&mut shares, Who::group(2), "b").err(),
+        ask(&mut shares, ClientKey::group(2), "b").err(),
         Some(Refused::Full),
         "two for each: nobody has more"
     );
@@ -126,16 +129,16 @@ fn a_full_queue_gives_way_to_who_has_less_of_it() {
 fn who_would_wait_too_long_is_told_at_once() {
     let mut shares = shares();
     for _ in 0..100 {
-        assert!(shares.start(Who::group(1)));
-        shares.end(Who::group(1), Duration::from_millis(450));
+        assert!(shares.start(ClientKey::group(1)));
+        shares.end(ClientKey::group(1), Duration::from_millis(450));
     }
-    assert!(shares.start(Who::group(1)) && shares.start(Who::group(2)));
+    assert!(shares.start(ClientKey::group(1)) && shares.start(ClientKey::group(2)));
     // Two places, 450 ms each: the first one waits 225 ms, the second one 450 ms, the third one 675 ms.
     wait(&mut shares, 1, "a");
     wait(&mut shares, 1, "a");
-    assert_eq!(shares.check(Who::group(1)), Err(Refused::Full));
+    assert_eq!(shares.check(ClientKey::group(1)), Err(Refused::Full));
     assert_eq!(
-        shares.check(Who::group(3)),
+        shares.check(ClientKey::group(3)),
         Ok(()),
         "whose turn is next but one"
     );
@@ -144,12 +147,12 @@ fn who_would_wait_too_long_is_told_at_once() {
 #[test]
 fn who_leaves_is_forgotten() {
     let mut shares = shares();
-    assert!(shares.start(Who::group(1)));
+    assert!(shares.start(ClientKey::group(1)));
     let number = wait(&mut shares, 1, "a");
     shares.leave(number);
     shares.leave(number);
     assert_eq!(shares.waiting(), 0);
-    shares.end(Who::group(1), Duration::ZERO);
+    shares.end(ClientKey::group(1), Duration::ZERO);
     assert!(shares.next().is_none());
     assert!(shares.groups.all.is_empty());
 }
@@ -160,9 +163,9 @@ fn who_waits_is_not_overtaken_by_everybody_who_comes() {
         places: 1,
         ..LIMITS
     });
-    assert!(shares.start(Who::group(0)));
+    assert!(shares.start(ClientKey::group(0)));
     wait(&mut shares, 0, "again");
-    let mut running = Who::group(0);
+    let mut running = ClientKey::group(0);
     // Before each turn there is somebody new.
     let turns = (1..=100).position(|newcomer| {
         wait(&mut shares, newcomer, "new");

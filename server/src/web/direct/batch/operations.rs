@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::Part;
 use super::places::{Made, Results, fill, fill_path, fill_query, made};
 use super::result::{Outcome, Told};
-use super::room::{self, Room};
+use super::room::{self, SizeBudget};
 use crate::base::media;
 use crate::guard::admission::Units;
 use crate::guard::admission::rate::MAX_PARTS;
@@ -170,7 +170,7 @@ impl Operations {
         outer: &RequestContext,
         key: Option<&Key>,
     ) -> Result<(Vec<Option<String>>, Vec<Outcome>)> {
-        let (mut results, mut room) = (Results::new(), Room::of(app, self.is_xml));
+        let (mut results, mut room) = (Results::new(), SizeBudget::of(app, self.is_xml));
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, operation) in self.operations.iter().enumerate() {
             demand_awaited(outer)?;
@@ -259,7 +259,7 @@ impl Operations {
         rows: &mut Vec<AuditRow>,
     ) -> Result<Response> {
         let mut atomic = app.dispatcher.atomic(&outer.origin).await?;
-        let (mut results, mut room) = (Results::new(), Room::of(app, self.is_xml));
+        let (mut results, mut room) = (Results::new(), SizeBudget::of(app, self.is_xml));
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, (operation, preparation)) in
             self.operations.iter().zip(preparations).enumerate()

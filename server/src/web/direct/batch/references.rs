@@ -10,7 +10,7 @@ use entity_core::{Error, Result, Verb};
 use serde::ser::{SerializeMap as _, Serializer as _};
 
 use super::result::{Outcome, Told};
-use super::room::{self, Room};
+use super::room::{self, SizeBudget};
 use super::{Part, REFERENCES};
 use crate::base::media;
 use crate::guard::admission::Units;
@@ -121,7 +121,7 @@ impl References {
         key: Option<&Key>,
     ) -> Result<Response> {
         let mut outcomes = Vec::with_capacity(self.parts.len());
-        let mut room = Room::of(app, self.is_xml);
+        let mut room = SizeBudget::of(app, self.is_xml);
         for reference in &self.parts {
             let part = self.part(reference);
             let send = async |part: Part| part.send(app, outer, key, reference.index).await;

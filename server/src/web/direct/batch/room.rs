@@ -13,12 +13,12 @@ pub(super) const FRAME: usize = 512;
 
 /// The number of bytes the results of a batch may still take. When none are left, further parts are refused.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct SizeBudget {
     left: Option<usize>,
     is_xml: bool,
 }
 
-impl Room {
+impl SizeBudget {
     /// The room of a whole batch, which is answered in XML or in JSON.
     pub(super) fn of(app: &App, is_xml: bool) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Room {
 /// Sends `part` on its own by `send` if there is room for its answer. The answer of a read that is too large is left
 /// out; that of a write is told, because the write is done.
 pub(super) async fn fill(
-    room: &mut Room,
+    room: &mut SizeBudget,
     outer: &RequestContext,
     part: Result<Part>,
     send: impl AsyncFnOnce(Part) -> axum::response::Response,

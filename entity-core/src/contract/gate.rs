@@ -2,7 +2,7 @@
 //!
 //! Invariant: no entity leaves a provider, and none is written, without a check of [`Provider::ACCESS`] and
 //! [`Provider::permits`] for it. Everything that returns entities (single entity, list, action, `/api` view) goes
-//! through this module: those who know the type through the functions here, the others through [`items`]. One exception:
+//! through this module: those who know the type through the functions here, the others through `items`. One exception:
 //! what a public action returns counts as public for [`Provider::ACCESS`], so that only [`Provider::permits`] is checked.
 
 pub(crate) mod items;

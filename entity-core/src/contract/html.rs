@@ -1,7 +1,7 @@
 //! Conversion of text from clients to HTML, and sanitising of it; long texts are sanitised before a unit of work opens.
 //!
 //! Each field of the kind [`Html`](crate::schema::Kind::Html) becomes HTML on its way in, whether it was
-//! [typed] as plain text or with markup, and goes through the service's [`Sanitizer`](crate::html::Sanitizer). A short text
+//! [typed] as plain text or with markup, and goes through the service's [`Sanitizer`]. A short text
 //! is sanitised where it is encountered. A long one would keep others waiting: all long texts in a body are sanitised
 //! before the unit of work opens, and only looked up inside it. A long text that no client sent, because a patch copies it
 //! from a field that is no HTML, is refused. Providers need not know of any of this.

@@ -438,7 +438,7 @@ pub type DefaultGrant = (&'static str, &'static str);
 /// - `migrations(FIRST, SECOND)`: the changes of tables and rows that the service runs, each once (see
 ///   [`Migration`](crate::db::Migration)).
 /// - `demo = include_str!("demo.json")`: the type's demo data (see [`Demo`](crate::engine::demo::Demo)).
-/// - `edge = hash`: slow work that is done before a unit of work opens (see [`Edge`](crate::engine::Edge)).
+/// - `edge = hash`: slow work that is done before a unit of work opens (see [`Edge`]).
 #[macro_export]
 macro_rules! register {
     (

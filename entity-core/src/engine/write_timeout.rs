@@ -196,7 +196,7 @@ impl Drop for WriteTimeout {
 
 impl fmt::Debug for WriteTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hold")
+        f.debug_struct("WriteTimeout")
             .field("is_limited", &self.end.is_some())
             .field("is_over", &self.is_over)
             .field("is_joined", &self.is_joined)

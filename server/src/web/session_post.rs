@@ -26,7 +26,7 @@ const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
 /// Some clients send both in the query, with an empty body. Logs leave queries out.
 ///
 /// # Errors
-/// As [`Login::attempt`], but forbidden in place of unauthenticated; the request is malformed.
+/// As [`Login::attempt`](crate::guard::auth::Login::attempt), but forbidden in place of unauthenticated; the request is malformed.
 pub(crate) async fn session_post(
     app: &App,
     context: &RequestContext,

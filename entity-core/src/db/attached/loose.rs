@@ -1,7 +1,7 @@
 //! Loose files: attached ones that no entity names.
 //!
 //! They end a day after they were sent. Nothing is removed that a text of some row names, though its type or its column
-//! is none of those whose [uses](super::uses) are noted.
+//! is none of those whose [uses] are noted.
 
 use std::collections::BTreeSet;
 

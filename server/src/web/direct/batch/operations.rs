@@ -209,8 +209,8 @@ impl Operations {
         }
     }
 
-    /// The work that is done at the edge for each operation. What an operation says of those before it, by the ids that they make,
-    /// is not known then: something stands in its place.
+    /// The work that is done at the edge for each operation. The ids that earlier operations make are not known then:
+    /// placeholders stand in their places.
     async fn prepare(&self, app: &App, outer: &RequestContext) -> Result<Vec<Preparation>> {
         let mut preparations = Vec::with_capacity(self.operations.len());
         let mut results = Results::new();

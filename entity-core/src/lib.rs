@@ -222,7 +222,7 @@ pub mod engine {
     pub use crate::contract::request::Request;
     pub use crate::contract::start::{StartHook, StartRegistration};
     pub use crate::contract::stream::{Piece, Pieces, Streaming};
-    pub use crate::contract::turn::{Turn, WritePermit, WriteQueue};
+    pub use crate::contract::turn::{WritePermit, WriteQueue};
     pub use crate::model::projection::{EXPANDED, Projection};
     pub use crate::primitives::error::{OUTCOME_UNKNOWN, PARTLY_SAVED, QUOTA_EXCEEDED};
     pub use crate::primitives::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS};

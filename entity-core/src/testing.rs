@@ -233,6 +233,5 @@ pub fn database_on(connection: sea_orm::DatabaseConnection) -> crate::db::Db {
         query_pools: crate::db::QueryPools::default(),
         faults: crate::db::Faults::default(),
         stops: None,
-        groups: crate::db::GroupCommit::default(),
     }
 }

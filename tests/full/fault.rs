@@ -5,7 +5,6 @@ mod commit;
 mod deadline;
 mod descriptors;
 mod filling;
-mod group;
 mod load;
 mod lock;
 mod logging;

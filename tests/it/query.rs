@@ -5,7 +5,7 @@ mod sample;
 
 use std::sync::Arc;
 
-use entity_core::db::{Db, File, GroupCommit, Parents, QueryPools, Record, TableSpec, row};
+use entity_core::db::{Db, File, Parents, QueryPools, Record, TableSpec, row};
 use entity_core::engine::{DirectPath, Dispatcher, Request, Route};
 use entity_core::reply::{Body, Collection};
 use entity_core::search::Window;
@@ -219,7 +219,6 @@ async fn start(database: &Database, samples: Vec<Sample>) -> Dispatcher {
         query_pools: QueryPools::default(),
         faults: entity_core::db::Faults::default(),
         stops: None,
-        groups: GroupCommit::default(),
     };
     Dispatcher::new(
         Arc::new(Registry::new(routes).expect("types that go together")),

@@ -10,59 +10,31 @@ use crate::primitives::error::Result;
 /// A queue that gives the permit to write to one unit of work after the other.
 #[async_trait]
 pub trait WriteQueue: Send + Sync {
-    /// Waits until the sender of `origin` has the turn to write. `shares` says whether the unit of work may continue
-    /// the transaction of the one before it.
+    /// Waits until the sender of `origin` may write. `is_batch` says whether several requests will be carried out, which
+    /// is expected to take long.
     ///
     /// # Errors
-    /// Returns an error if the turn will never come.
-    async fn wait(&self, origin: &Origin, shares: bool) -> Result<Turn>;
+    /// Returns an error if the permit will never come.
+    async fn wait(&self, origin: &Origin, is_batch: bool) -> Result<WritePermit>;
 }
 
-/// The permit to write, which tells its holder about itself and about those who wait.
-pub trait WritePermit: Send + Sync {
-    /// Returns whether the holder should share a transaction with others. One that often takes long should not, because
-    /// it would keep the others waiting.
-    fn is_shared(&self) -> bool;
+/// The permit of a unit of work to write. It is given back when this value is dropped.
+pub struct WritePermit(Option<Box<dyn Send + Sync>>);
 
-    /// Returns whether another unit of work waits that is next in line and may share the transaction.
-    fn is_awaited(&self) -> bool;
-
-    /// Notes that the work is done. The time that follows is that of the store, such as the sync of a disk.
-    fn rest(&mut self);
-}
-
-/// The turn of a unit of work to write: its permit, which is given back when this value is dropped.
-pub struct Turn(Option<Box<dyn WritePermit>>);
-
-impl Turn {
-    /// Creates a turn that holds `permit`, which is given back when it is dropped.
-    pub fn of(permit: impl WritePermit + 'static) -> Self {
-        Self(Some(Box::new(permit)))
+impl WritePermit {
+    /// Creates a permit that is given back by dropping `guard`.
+    pub fn of(guard: impl Send + Sync + 'static) -> Self {
+        Self(Some(Box::new(guard)))
     }
 
-    /// Creates a turn for a store in which everybody may write at once.
+    /// Creates a permit for a store in which everybody may write at once.
     pub(crate) fn free() -> Self {
         Self(None)
     }
-
-    pub(crate) fn is_shared(&self) -> bool {
-        self.0.as_ref().is_some_and(|it| it.is_shared())
-    }
-
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.0.as_ref().is_some_and(|it| it.is_awaited())
-    }
-
-    pub(crate) fn rest(&mut self) {
-        if let Some(permit) = &mut self.0 {
-            permit.rest();
-        }
-    }
 }
 
-impl fmt::Debug for Turn {
+impl fmt::Debug for WritePermit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_taken = self.0.is_some();
-        f.debug_struct("Turn").field("is_taken", &is_taken).finish()
+        write!(f, "WritePermit(is_held: {})", self.0.is_some())
     }
 }

@@ -12,17 +12,16 @@ use sea_orm::sqlx::{
 use sea_orm::{ExecResult, QueryResult, Statement, Values};
 use sea_query_sqlx::SqlxValues;
 
+use super::failure;
 use super::query_pool::RowVisitor;
-use super::{failure, savepoint};
 
 type Done<T> = Result<T, DriverError>;
 
 /// A driver that [`Transaction`](super::Transaction) can work with.
 pub(super) trait Driver: Database {
     /// Returns the SQL that begins a transaction which may write. For as long as the transaction is open, the server
-    /// knows the connection by `name`, if one is given. If several units of work share the transaction, the SQL also
-    /// sets the savepoint of the first one.
-    fn begin(name: Option<&str>, is_shared: bool) -> Cow<'static, str>;
+    /// knows the connection by `name`, if one is given.
+    fn begin(name: Option<&str>) -> Cow<'static, str>;
 
     /// Returns whether a connection stays usable, in the transaction that it was in, after a statement failed with
     /// `error`.
@@ -124,11 +123,8 @@ macro_rules! run_statements {
 }
 
 impl Driver for Sqlite {
-    fn begin(_name: Option<&str>, is_shared: bool) -> Cow<'static, str> {
-        Cow::Borrowed(match is_shared {
-            true => savepoint::BEGIN,
-            false => "BEGIN IMMEDIATE",
-        })
+    fn begin(_name: Option<&str>) -> Cow<'static, str> {
+        Cow::Borrowed("BEGIN IMMEDIATE")
     }
 
     fn spares(error: &DriverError) -> bool {
@@ -143,7 +139,7 @@ impl Driver for Sqlite {
 }
 
 impl Driver for Postgres {
-    fn begin(name: Option<&str>, _is_shared: bool) -> Cow<'static, str> {
+    fn begin(name: Option<&str>) -> Cow<'static, str> {
         const BEGIN: &str = "BEGIN READ WRITE";
         match name {
             // In the same message: no further way to the server and back.

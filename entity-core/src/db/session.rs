@@ -13,7 +13,6 @@ use crate::contract::context::Context;
 use crate::db::failure;
 use crate::db::faults::Faults;
 use crate::db::file::File;
-use crate::db::group_commit::GroupCommit;
 use crate::db::query_pool::QueryPools;
 use crate::db::row::{FromRow, Row, columns};
 use crate::db::sink::{Made, Sink};
@@ -21,7 +20,7 @@ use crate::db::sql::Sql;
 use crate::db::stop::Stops;
 use crate::db::transaction::Transaction;
 use crate::primitives::error::{Error, Result};
-use crate::primitives::unit::{CommitOutcome, End, Mode, Store, Unit};
+use crate::primitives::unit::{Mode, Store, Unit};
 
 /// A database. Its readers can't write.
 #[derive(Clone, Debug)]
@@ -39,8 +38,6 @@ pub struct Db {
     /// The source of the handles that stop a writer's statement when nobody waits for it any more, if statements can be
     /// stopped.
     pub stops: Option<Arc<dyn Stops>>,
-    /// The place where each unit of work that shares a COMMIT leaves its transaction to the next one.
-    pub groups: GroupCommit,
 }
 
 /// The session with a database through which a unit of work reads and writes.
@@ -69,15 +66,7 @@ impl Store for Db {
         let (writer, faults, stops) = (&self.writer, &self.faults, self.stops.as_deref());
         let session = match mode {
             Mode::Read => self.read(),
-            Mode::Write => {
-                self.groups.end().await;
-                Session::Writer(Transaction::begin_with(writer, faults, stops).await?)
-            }
-            Mode::Join | Mode::Share => {
-                let founds = mode == Mode::Share;
-                let begun = Transaction::begin_in(&self.groups, founds, writer, faults, stops);
-                Session::Writer(begun.await?)
-            }
+            Mode::Write => Session::Writer(Transaction::begin_with(writer, faults, stops).await?),
         };
         Ok(Box::new(session))
     }
@@ -230,17 +219,6 @@ impl Unit for Session {
         match *self {
             Self::Reader(..) => Ok(()),
             Self::Writer(transaction) => transaction.commit().await,
-        }
-    }
-
-    fn is_joined(&self) -> bool {
-        matches!(self, Self::Writer(transaction) if transaction.is_joined())
-    }
-
-    async fn end(self: Box<Self>, end: End, is_awaited: bool) -> Result<CommitOutcome> {
-        match *self {
-            Self::Reader(..) => Ok(CommitOutcome::Now),
-            Self::Writer(transaction) => transaction.end(end, is_awaited).await,
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::lock::Mutex;
 use sea_orm::sqlx::pool::PoolConnection;
-use sea_orm::sqlx::{self, AssertSqlSafe, Error as DriverError, Pool, Postgres};
+use sea_orm::sqlx::{self, AssertSqlSafe, Error as DriverError, Pool, Postgres, Sqlite};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr,
     Statement,
@@ -22,12 +22,10 @@ use sqlx_core::transaction::TransactionManager;
 use super::driver::Driver;
 use super::failure;
 use super::faults::Faults;
-use super::group_commit::{GroupCommit, SharedTransaction};
 use super::query_pool::RowVisitor;
 use super::stop::{Stop, Stops};
 use super::transaction_cache::TransactionCache;
 use crate::primitives::error::{Error, Result};
-use crate::primitives::unit::{CommitOutcome, End};
 
 /// The maximum time of a COMMIT. After that, the outcome is reported as unknown.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -36,13 +34,12 @@ const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Transaction {
     kind: Kind,
-    is_joined: bool,
     pub(super) cache: TransactionCache,
 }
 
 #[derive(Debug)]
 enum Kind {
-    Sqlite(Mutex<SharedTransaction>),
+    Sqlite(Mutex<Open<Sqlite>>),
     Postgres(Mutex<Open<Postgres>>),
 }
 
@@ -89,61 +86,17 @@ impl Transaction {
         stops: Option<&dyn Stops>,
     ) -> Result<Self> {
         faults.check()?;
-        if writer.get_database_backend() == DbBackend::Postgres {
+        let kind = if writer.get_database_backend() == DbBackend::Postgres {
             let pool = writer.get_postgres_connection_pool();
-            let open = Open::begin(pool, faults, stops, false).await?;
-            Ok(Self::of(Kind::Postgres(Mutex::new(open)), false))
+            Kind::Postgres(Mutex::new(Open::begin(pool, faults, stops).await?))
         } else {
             let pool = writer.get_sqlite_connection_pool();
-            let open = Open::begin(pool, faults, stops, false).await?;
-            Ok(Self::of_member(SharedTransaction::alone(open)))
-        }
-    }
-
-    /// Continues the transaction that another unit of work left in `groups`, if there is one. Otherwise begins one,
-    /// which others may continue if this one `founds` a group: on SQLite, units of work may share one COMMIT. All of
-    /// them must have the right to write, one after the other.
-    ///
-    /// # Errors
-    /// Fails as [`begin`](Self::begin) does.
-    pub(super) async fn begin_in(
-        groups: &GroupCommit,
-        founds: bool,
-        writer: &DatabaseConnection,
-        faults: &Faults,
-        stops: Option<&dyn Stops>,
-    ) -> Result<Self> {
-        if writer.get_database_backend() == DbBackend::Postgres {
-            return Self::begin_with(writer, faults, stops).await;
-        }
-        faults.check()?;
-        if let Some(member) = groups.join().await {
-            return Ok(Self::of_member(member));
-        }
-        if !founds {
-            return Self::begin_with(writer, faults, stops).await;
-        }
-        let pool = writer.get_sqlite_connection_pool();
-        let open = Open::begin(pool, faults, stops, true).await?;
-        Ok(Self::of_member(groups.found(open)))
-    }
-
-    fn of(kind: Kind, is_joined: bool) -> Self {
-        Self {
+            Kind::Sqlite(Mutex::new(Open::begin(pool, faults, stops).await?))
+        };
+        Ok(Self {
             kind,
-            is_joined,
             cache: TransactionCache::default(),
-        }
-    }
-
-    fn of_member(member: SharedTransaction) -> Self {
-        let is_joined = member.is_joined();
-        Self::of(Kind::Sqlite(Mutex::new(member)), is_joined)
-    }
-
-    /// Returns whether the transaction sees writes of others that are not durable yet, and is kept only if they are.
-    pub fn is_joined(&self) -> bool {
-        self.is_joined
+        })
     }
 
     /// Makes the writes durable and visible. When this succeeds, the transaction is over.
@@ -152,23 +105,9 @@ impl Transaction {
     /// Returns an error if nothing was written or, if the [code](Error::code) of the error says so, if it is unknown
     /// whether anything was written.
     pub async fn commit(self) -> Result<()> {
-        match self.end(End::Keep, false).await? {
-            CommitOutcome::Now => Ok(()),
-            CommitOutcome::Later(outcome) => outcome.await,
-        }
-    }
-
-    /// Ends the transaction. If another unit of work waits to write, the COMMIT may be left to it.
-    ///
-    /// # Errors
-    /// Fails as [`commit`](Self::commit) does.
-    pub(super) async fn end(self, end: End, is_awaited: bool) -> Result<CommitOutcome> {
-        match (self.kind, end) {
-            (Kind::Sqlite(it), _) => it.into_inner().end(end, is_awaited).await,
-            (Kind::Postgres(it), End::Keep) => {
-                it.into_inner().commit().await.map(|()| CommitOutcome::Now)
-            }
-            (Kind::Postgres(_), End::GiveUp) => Ok(CommitOutcome::Now),
+        match self.kind {
+            Kind::Sqlite(it) => it.into_inner().commit().await,
+            Kind::Postgres(it) => it.into_inner().commit().await,
         }
     }
 
@@ -180,7 +119,7 @@ impl Transaction {
     ) -> Result<(), DbErr> {
         self.cache.see(&statement.sql);
         match &self.kind {
-            Kind::Sqlite(it) => it.lock().await.open()?.each(statement, take).await,
+            Kind::Sqlite(it) => it.lock().await.each(statement, take).await,
             Kind::Postgres(it) => it.lock().await.each(statement, take).await,
         }
     }
@@ -191,7 +130,6 @@ impl<D: Driver> Open<D> {
         pool: &Pool<D>,
         faults: &Faults,
         stops: Option<&dyn Stops>,
-        is_shared: bool,
     ) -> Result<Self, DbErr> {
         let mut may_try_again = true;
         loop {
@@ -206,7 +144,7 @@ impl<D: Driver> Open<D> {
                 stop: stops.map(Stops::begin),
             };
             let name = open.stop.as_ref().and_then(|it| it.name());
-            let statement = Some(AssertSqlSafe(D::begin(name, is_shared)).into_sql_str());
+            let statement = Some(AssertSqlSafe(D::begin(name)).into_sql_str());
             match D::TransactionManager::begin(&mut open.connection, statement).await {
                 Ok(()) => {
                     open.state = State::Open;
@@ -229,7 +167,7 @@ impl<D: Driver> Open<D> {
         }
     }
 
-    pub(super) async fn commit(mut self) -> Result<()> {
+    async fn commit(mut self) -> Result<()> {
         if self.state != State::Open || self.depth() != 1 {
             return Err(Error::internal("a transaction is committed after an error"));
         }
@@ -378,7 +316,7 @@ impl ConnectionTrait for Transaction {
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         self.cache.see(&statement.sql);
         match &self.kind {
-            Kind::Sqlite(it) => it.lock().await.open()?.execute(&statement).await,
+            Kind::Sqlite(it) => it.lock().await.execute(&statement).await,
             Kind::Postgres(it) => it.lock().await.execute(&statement).await,
         }
     }
@@ -386,7 +324,7 @@ impl ConnectionTrait for Transaction {
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         self.cache.see(sql);
         match &self.kind {
-            Kind::Sqlite(it) => it.lock().await.open()?.execute_unprepared(sql).await,
+            Kind::Sqlite(it) => it.lock().await.execute_unprepared(sql).await,
             Kind::Postgres(it) => it.lock().await.execute_unprepared(sql).await,
         }
     }
@@ -394,7 +332,7 @@ impl ConnectionTrait for Transaction {
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         self.cache.see(&statement.sql);
         match &self.kind {
-            Kind::Sqlite(it) => it.lock().await.open()?.query_one(&statement).await,
+            Kind::Sqlite(it) => it.lock().await.query_one(&statement).await,
             Kind::Postgres(it) => it.lock().await.query_one(&statement).await,
         }
     }
@@ -402,7 +340,7 @@ impl ConnectionTrait for Transaction {
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         self.cache.see(&statement.sql);
         match &self.kind {
-            Kind::Sqlite(it) => it.lock().await.open()?.query_all(&statement).await,
+            Kind::Sqlite(it) => it.lock().await.query_all(&statement).await,
             Kind::Postgres(it) => it.lock().await.query_all(&statement).await,
         }
     }

@@ -11,11 +11,10 @@ use crate::contract::origin::Origin;
 use crate::contract::preparation::Preparation;
 use crate::contract::reply::Reply;
 use crate::contract::request::Request;
-use crate::contract::turn::Turn;
+use crate::contract::turn::WritePermit;
 use crate::engine::dispatch::{Dispatcher, Finish};
 use crate::engine::write_timeout::WriteTimeout;
 use crate::primitives::error::{Error, Result};
-use crate::primitives::unit::{CommitOutcome, End};
 
 /// A unit of work in which requests run one after another. Each request sees what the earlier ones wrote; dropping the
 /// unit of work rolls all of it back. Where the dispatcher has a [limit](crate::engine::WriteLimit), everything must be done
@@ -29,8 +28,8 @@ pub struct Atomic<'d> {
     events: Vec<Event>,
     has_failed: bool,
     timeout: WriteTimeout,
-    /// Declared last and therefore dropped last: the unit of work is over when the turn is given back.
-    turn: Turn,
+    /// Declared last and therefore dropped last: the unit of work is over when the permit is given back.
+    permit: WritePermit,
 }
 
 impl<'d> Atomic<'d> {
@@ -38,7 +37,7 @@ impl<'d> Atomic<'d> {
         dispatcher: &'d Dispatcher,
         cx: Context,
         timeout: WriteTimeout,
-        turn: Turn,
+        permit: WritePermit,
     ) -> Self {
         Self {
             dispatcher,
@@ -46,7 +45,7 @@ impl<'d> Atomic<'d> {
             events: Vec::new(),
             has_failed: false,
             timeout,
-            turn,
+            permit,
         }
     }
 
@@ -152,57 +151,18 @@ impl<'d> Atomic<'d> {
                 "a unit of work is committed after an error",
             ));
         }
-        match self.timeout.during(ready(Ok(()))).await {
-            Ok(()) => self.finish(End::Keep).await,
-            Err(error) => {
-                self.finish(End::GiveUp).await?;
-                Err(error)
-            }
-        }
-    }
-
-    /// Ends the unit of work and returns `done`: commits if `done` is `Ok` and `end` is [`End::Keep`], and rolls back
-    /// otherwise. What this returns may be disclosed: it does not depend on writes of others that were not kept.
-    ///
-    /// # Errors
-    /// Fails as `done` or [`commit`](Self::commit) does, and with a transient error if the units of work that this one
-    /// joined were not kept.
-    pub(crate) async fn end<T>(self, done: Result<T>, end: End) -> Result<T> {
-        match (&done, end) {
-            (Ok(_), End::Keep) => self.commit().await?,
-            _ => self.finish(End::GiveUp).await?,
-        }
-        done
-    }
-
-    async fn finish(self, end: End) -> Result<()> {
+        self.timeout.during(ready(Ok(()))).await?;
         let Self {
             dispatcher,
             cx,
             events,
-            timeout,
-            mut turn,
+            timeout: _timeout,
+            permit: _permit,
             ..
         } = self;
-        turn.rest();
-        match cx.unit.end(end, turn.is_awaited()).await? {
-            CommitOutcome::Now => {
-                publish(dispatcher, end, &events);
-                drop(turn);
-            }
-            CommitOutcome::Later(outcome) => {
-                drop((timeout, turn));
-                outcome.await?;
-                publish(dispatcher, end, &events);
-            }
-        }
+        cx.unit.commit().await?;
+        dispatcher.sink.published(&events);
         Ok(())
-    }
-}
-
-fn publish(dispatcher: &Dispatcher, end: End, events: &[Event]) {
-    if end == End::Keep {
-        dispatcher.sink.published(events);
     }
 }
 

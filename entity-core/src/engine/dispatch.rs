@@ -17,7 +17,7 @@ use crate::contract::operation::{Operation, is_public_action};
 use crate::contract::preparation::Preparation;
 use crate::contract::registry::Registry;
 use crate::contract::reply::{Body, Reply};
-use crate::contract::turn::{Turn, WriteQueue};
+use crate::contract::turn::{WritePermit, WriteQueue};
 use crate::engine::atomic::Atomic;
 use crate::engine::leads;
 use crate::engine::menu;
@@ -28,7 +28,7 @@ use crate::engine::zone;
 use crate::model::lines::structures;
 use crate::primitives::error::{Error, ErrorKind, Result};
 use crate::primitives::path::DirectPath;
-use crate::primitives::unit::{End, Mode, Store};
+use crate::primitives::unit::{Mode, Store};
 use crate::{contract::origin::Origin, contract::request::Request, primitives::verb::Verb};
 
 /// The maximum number of attempts at a unit of work that fails with a transient error, such as a lost race.
@@ -179,15 +179,13 @@ impl Dispatcher {
         let preparation = self.prepare(request).await?;
         let mut tries = 1;
         loop {
-            let mode = mode_of(tries);
             let attempt = async {
-                let mut atomic = self.unit(&request.origin, mode).await?;
-                let done = atomic.run(request, preparation.clone(), finish).await;
-                let end = match request.is_dry_run {
-                    true => End::GiveUp,
-                    false => End::Keep,
-                };
-                atomic.end(done, end).await
+                let mut atomic = self.unit(&request.origin, false).await?;
+                let reply = atomic.run(request, preparation.clone(), finish).await?;
+                if !request.is_dry_run {
+                    atomic.commit().await?;
+                }
+                Ok::<_, Error>(reply)
             };
             match attempt.await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
@@ -314,25 +312,17 @@ impl Dispatcher {
     /// # Errors
     /// Returns an error if the turn to write does not come, or if the store can't begin a unit of work.
     pub async fn atomic(&self, origin: &Origin) -> Result<Atomic<'_>> {
-        self.unit(origin, Mode::Write).await
+        self.unit(origin, true).await
     }
 
-    async fn unit(&self, origin: &Origin, mode: Mode) -> Result<Atomic<'_>> {
-        let turn = match &self.write_queue {
-            Some(write_queue) => write_queue.wait(origin, mode == Mode::Share).await?,
-            None => Turn::free(),
+    async fn unit(&self, origin: &Origin, is_batch: bool) -> Result<Atomic<'_>> {
+        let permit = match &self.write_queue {
+            Some(write_queue) => write_queue.wait(origin, is_batch).await?,
+            None => WritePermit::free(),
         };
-        // Nobody waits for another one who has no limit.
-        let is_shared = mode == Mode::Share && turn.is_shared() && self.limit.is_some();
-        let mode = match (is_shared, turn.is_awaited()) {
-            (true, true) => Mode::Share,
-            (true, false) => Mode::Join,
-            (false, _) => Mode::Write,
-        };
-        let cx = self.begin(origin, mode).await?;
-        let (limit, is_joined) = (self.limit.as_ref(), cx.unit.is_joined());
-        let timeout = WriteTimeout::begin(limit, is_joined, origin, &self.holders);
-        Ok(Atomic::new(self, cx, timeout, turn))
+        let cx = self.begin(origin, Mode::Write).await?;
+        let timeout = WriteTimeout::begin(self.limit.as_ref(), origin, &self.holders);
+        Ok(Atomic::new(self, cx, timeout, permit))
     }
 
     /// Runs `request` in the unit of work of `cx`. If the reply forwards to another path, returns the reply of that
@@ -406,15 +396,13 @@ impl Dispatcher {
     {
         let mut tries = 1;
         loop {
-            let mode = mode_of(tries);
             let attempt = async {
-                let mut atomic = self.unit(origin, mode).await?;
+                let mut atomic = self.unit(origin, false).await?;
                 atomic.reset_for(origin, preparation.clone());
-                let done = match atomic.during(&work).await {
-                    Ok((answer, audit)) => atomic.record(audit.into()).await.map(|()| answer),
-                    Err(error) => Err(error),
-                };
-                atomic.end(done, End::Keep).await
+                let (answer, audit) = atomic.during(&work).await?;
+                atomic.record(audit.into()).await?;
+                atomic.commit().await?;
+                Ok::<_, Error>(answer)
             };
             match attempt.await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
@@ -426,15 +414,6 @@ impl Dispatcher {
     async fn begin(&self, origin: &Origin, mode: Mode) -> Result<Context> {
         let unit = self.store.begin(mode).await?;
         Ok(Context::new(Arc::clone(&self.shared), origin.clone(), unit))
-    }
-}
-
-/// Returns the mode of the attempt number `tries`, counted from 1: only the first one may share a transaction with
-/// other units of work.
-fn mode_of(tries: u32) -> Mode {
-    match tries {
-        1 => Mode::Share,
-        _ => Mode::Write,
     }
 }
 

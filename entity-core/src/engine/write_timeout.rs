@@ -28,16 +28,8 @@ pub trait Timer: Send + Sync {
 pub struct WriteLimit {
     /// The maximum time.
     pub length: Duration,
-    /// The maximum time for a unit of work that joined the transaction of others, whose COMMIT waits for it. A unit of work
-    /// that takes longer is run again in a transaction of its own, so that the others do not wait for it.
-    pub joined: Duration,
     /// The timer that tells when the time is over.
     pub timer: Arc<dyn Timer>,
-}
-
-impl WriteLimit {
-    /// The usual value of [`joined`](Self::joined).
-    pub const JOINED: Duration = Duration::from_millis(50);
 }
 
 impl fmt::Debug for WriteLimit {
@@ -92,8 +84,6 @@ pub(crate) struct WriteTimeout {
     /// The end of the time; `None` if there is no limit.
     end: Option<End>,
     is_over: bool,
-    /// True if the unit of work joined the transaction of others, whose COMMIT waits for it.
-    is_joined: bool,
     holders: Holders,
     /// Its number among these.
     number: u64,
@@ -110,29 +100,16 @@ struct End {
 }
 
 impl WriteTimeout {
-    /// Starts the time under `limit` for a unit of work of `origin`, one of `holders`. The time is shorter for a unit of
-    /// work that joined the transaction of others.
-    pub(crate) fn begin(
-        limit: Option<&WriteLimit>,
-        is_joined: bool,
-        origin: &Origin,
-        holders: &Holders,
-    ) -> Self {
+    /// Starts the time under `limit` for a unit of work of `origin`, one of `holders`.
+    pub(crate) fn begin(limit: Option<&WriteLimit>, origin: &Origin, holders: &Holders) -> Self {
         let work = format!("`{} {}`", origin.method, origin.path);
-        let end = |limit: &WriteLimit| {
-            let length = match is_joined {
-                true => limit.length.min(limit.joined),
-                false => limit.length,
-            };
-            End {
-                alarm: limit.timer.after(length),
-                instant: Instant::now() + length,
-            }
+        let end = |limit: &WriteLimit| End {
+            alarm: limit.timer.after(limit.length),
+            instant: Instant::now() + limit.length,
         };
         Self {
             end: limit.map(end),
             is_over: false,
-            is_joined,
             number: holders.enter(work, Instant::now()),
             holders: holders.clone(),
             _no_wait: origin.read_budget.forbid_waiting(),
@@ -149,12 +126,8 @@ impl WriteTimeout {
     }
 
     /// Returns the error for a unit of work that held the right to write for too long. The same request would take as
-    /// long again, so the error names no time after which to retry. A unit of work that joined others may well finish in
-    /// time in a transaction of its own, so its error is transient.
+    /// long again, so the error names no time after which to retry.
     fn overstayed(&self) -> Error {
-        if self.is_joined {
-            return Error::run_apart();
-        }
         let held = self.holders.book().held.get(&self.number).cloned();
         Error::new(
             ErrorKind::Unavailable,
@@ -199,7 +172,6 @@ impl fmt::Debug for WriteTimeout {
         f.debug_struct("WriteTimeout")
             .field("is_limited", &self.end.is_some())
             .field("is_over", &self.is_over)
-            .field("is_joined", &self.is_joined)
             .finish_non_exhaustive()
     }
 }

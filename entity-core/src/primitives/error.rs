@@ -310,12 +310,6 @@ impl Error {
         .with_code(OUTCOME_UNKNOWN)
     }
 
-    /// Creates the error for a unit of work whose shared transaction was lost, or that must not share one. Nothing of
-    /// it was kept. The error is transient: the dispatcher runs the unit of work again in a transaction of its own.
-    pub(crate) fn run_apart() -> Self {
-        Self::unavailable("the database is busy: try again", 1).transient()
-    }
-
     /// Creates the error for a caller who sent too many requests; the client may try again after `seconds`.
     pub fn too_many_requests(message: impl Into<Cow<'static, str>>, seconds: u32) -> Self {
         let mut error = Self::new(ErrorKind::TooManyRequests, message);

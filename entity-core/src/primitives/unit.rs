@@ -1,10 +1,8 @@
 //! The interface to a store: units of work that are committed as a whole or not at all.
 
 use std::any::Any;
-use std::fmt;
 
 use async_trait::async_trait;
-use futures::future::BoxFuture;
 
 use crate::primitives::error::Result;
 
@@ -15,38 +13,6 @@ pub enum Mode {
     Read,
     /// The unit of work writes, in a transaction of its own.
     Write,
-    /// The unit of work writes, in the open transaction that an earlier one left, if there is one. It sees the earlier
-    /// writes, and either both are kept or neither is.
-    Join,
-    /// Like [`Join`](Self::Join), and later units of work may join the same transaction.
-    Share,
-}
-
-/// The way in which a unit of work ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The writes are kept.
-    Keep,
-    /// The writes are discarded.
-    GiveUp,
-}
-
-/// The state of a unit of work after its end.
-pub enum CommitOutcome {
-    /// The unit of work is over for the store, and its outcome is certain.
-    Now,
-    /// The unit of work shares a transaction that others may continue. The future completes with the outcome when that
-    /// transaction is over; its error is that of [`Unit::end`].
-    Later(BoxFuture<'static, Result<()>>),
-}
-
-impl fmt::Debug for CommitOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Now => "Now",
-            Self::Later(_) => "Later",
-        })
-    }
 }
 
 /// A store, which opens units of work.
@@ -69,24 +35,6 @@ pub trait Unit: Send + Sync {
     /// [`OUTCOME_UNKNOWN`](crate::engine::OUTCOME_UNKNOWN), it is unknown whether anything was written. A transient error means
     /// that the same work may succeed when it is run again.
     async fn commit(self: Box<Self>) -> Result<()>;
-
-    /// Returns whether the unit of work sees writes of others that are not durable yet. Nothing about it may then be
-    /// told, not even that it is refused, before it has [ended](Self::end).
-    fn is_joined(&self) -> bool {
-        false
-    }
-
-    /// Ends the unit of work. `is_awaited` says whether another one waits to write that may continue its transaction.
-    ///
-    /// # Errors
-    /// Fails as [`commit`](Self::commit) does. A unit that is given up fails with a transient error if the units that
-    /// it joined were not kept.
-    async fn end(self: Box<Self>, end: End, _is_awaited: bool) -> Result<CommitOutcome> {
-        if end == End::Keep {
-            self.commit().await?;
-        }
-        Ok(CommitOutcome::Now)
-    }
 
     /// Returns the store's own type, for providers that know it.
     fn as_any(&self) -> &dyn Any;

@@ -220,7 +220,7 @@ impl Store for OneWriterStore {
         let store = Arc::clone(&self.0);
         let turn = match mode {
             Mode::Read => None,
-            Mode::Write | Mode::Join | Mode::Share => {
+            Mode::Write => {
                 let turn = Arc::clone(&store.writer).acquire_owned().await;
                 store.writes.fetch_add(1, Ordering::SeqCst);
                 Some(turn.map_err(Error::internal)?)

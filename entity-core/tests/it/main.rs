@@ -10,7 +10,6 @@ mod dispatcher;
 mod edge;
 mod formats;
 mod gate;
-mod group;
 mod lists;
 mod notes;
 mod registry;

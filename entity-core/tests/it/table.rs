@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::db::{Db, GroupCommit, Parents, QueryPools, TableSpec};
+use entity_core::db::{Db, Parents, QueryPools, TableSpec};
 use entity_core::engine::{DirectPath, Dispatcher, Request, Route};
 use entity_core::reply::{Body, Item, Reply};
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, origin, shared};
@@ -91,7 +91,6 @@ fn service(directory: TempDir, connection: DatabaseConnection) -> Service {
         query_pools: QueryPools::default(),
         faults: entity_core::db::Faults::default(),
         stops: None,
-        groups: GroupCommit::default(),
     };
     Service {
         _directory: directory,

@@ -20,6 +20,8 @@ pub enum Class {
     Large,
     /// Sends files: so as long as these come, and writes then.
     Upload,
+    /// Holds the right to write to a SQLite file, which one unit of work has at a time; no head tells.
+    Turn,
 }
 
 /// The paths of logins.
@@ -32,13 +34,14 @@ const LOGINS: [&str; 4] = [
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Read,
         Self::Scan,
         Self::Write,
         Self::Login,
         Self::Large,
         Self::Upload,
+        Self::Turn,
     ];
 
     /// Returns whether its requests may change something.
@@ -55,6 +58,7 @@ impl Class {
             Self::Login => "login",
             Self::Large => "large",
             Self::Upload => "upload",
+            Self::Turn => "turn",
         }
     }
 
@@ -93,6 +97,7 @@ pub(crate) struct PerClass<T> {
     login: T,
     large: T,
     upload: T,
+    turn: T,
 }
 
 impl<T> PerClass<T> {
@@ -105,6 +110,7 @@ impl<T> PerClass<T> {
             login: make(Class::Login),
             large: make(Class::Large),
             upload: make(Class::Upload),
+            turn: make(Class::Turn),
         }
     }
 
@@ -117,6 +123,7 @@ impl<T> PerClass<T> {
             Class::Login => &self.login,
             Class::Large => &self.large,
             Class::Upload => &self.upload,
+            Class::Turn => &self.turn,
         }
     }
 }

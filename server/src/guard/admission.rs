@@ -38,7 +38,7 @@ pub(crate) use lane::{Lane, Permit};
 pub(crate) use rate::RateLimitState;
 pub(crate) use seat::PermitGuard;
 pub(crate) use shares::ClientKey;
-pub(crate) use turn::WriteScheduler;
+pub(crate) use turn::WriteTurns;
 
 use known_large::KnownLarge;
 use rate::RateLimits;
@@ -214,6 +214,7 @@ fn names(class: Class) -> [&'static str; 2] {
         Class::Login => ["running_logins", "queued_logins"],
         Class::Large => ["running_large", "queued_large"],
         Class::Upload => ["running_uploads", "queued_uploads"],
+        Class::Turn => ["running_turns", "queued_turns"],
     }
 }
 
@@ -235,10 +236,13 @@ fn limits(class: Class, config: &Config) -> Limits {
         Class::Login => given(config.admission.logins, cores.saturating_mul(2)),
         Class::Large => given(config.admission.large, cores.div_ceil(2)),
         Class::Upload => config.admission.uploads,
+        Class::Turn => 1,
     };
     let queue = match class {
         // Whoever waits has read what is to be answered, and has it in memory.
         Class::Large => config.admission.queue.min(LARGE_QUEUE),
+        // Whoever waits has a place for writes, or works for the service.
+        Class::Turn => usize::MAX,
         _ => config.admission.queue,
     };
     let most = places.saturating_sub(places.div_ceil(4)).max(1);
@@ -252,6 +256,7 @@ fn limits(class: Class, config: &Config) -> Limits {
             let few = places.div_ceil(8);
             ((few, part(4)), (few, part(4)))
         }
+        Class::Turn => ((1, queue), (1, queue)),
         _ => ((most, part(4)), (most, part(4))),
     };
     Limits {
@@ -259,9 +264,12 @@ fn limits(class: Class, config: &Config) -> Limits {
         queue,
         wait: match class {
             Class::Login => config.admission.wait.max(LOGIN_WAIT),
+            // The deadline of the request ends it.
+            Class::Turn => Duration::MAX,
             _ => config.admission.wait,
         },
         of_group,
         of_member,
+        counts_time: class == Class::Turn,
     }
 }

@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
-use entity_core::db::{Db, Faults, GroupCommit, QueryPools, is_at_rest};
+use entity_core::db::{Db, Faults, QueryPools, is_at_rest};
 use entity_core::{Error, ErrorKind, Registry, Result};
 use entity_providers::storage::db::{Pools, offline};
 use rustix::fs::statvfs;
@@ -336,7 +336,6 @@ async fn beside(url: &str) -> Result<Db> {
         query_pools: QueryPools::default(),
         faults,
         stops: None,
-        groups: GroupCommit::default(),
     };
     entity_providers::storage::db::migrate(&db, audit_migrations).await?;
     Ok(db)

@@ -22,7 +22,7 @@ use super::build::{Parts, cores};
 use crate::base::config::{Config, QuotaSettings};
 use crate::base::sanitizer::HtmlSanitizer;
 use crate::base::system::TokioTimer;
-use crate::guard::admission::{Admission, WriteScheduler};
+use crate::guard::admission::{Admission, WriteTurns};
 use crate::guard::auth::password::Passwords;
 use crate::guard::auth::tries::AttemptLimiter;
 use crate::guard::session::Sessions;
@@ -92,7 +92,6 @@ pub(super) async fn dispatcher(
     );
     Ok(dispatcher.with_write_limit(Some(WriteLimit {
         length: config.pool.write_hold,
-        joined: WriteLimit::JOINED,
         timer: Arc::new(TokioTimer),
     })))
 }
@@ -100,7 +99,7 @@ pub(super) async fn dispatcher(
 /// Makes the write queue of a SQLite file, which has one writer at a time. PostgreSQL needs none.
 pub(super) fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn WriteQueue>> {
     let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
-    let turns = || -> Arc<dyn WriteQueue> { Arc::new(WriteScheduler::new(Arc::clone(admission))) };
+    let turns = || -> Arc<dyn WriteQueue> { Arc::new(WriteTurns(Arc::clone(admission))) };
     is_file.then(turns)
 }
 

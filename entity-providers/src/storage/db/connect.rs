@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use entity_core::db::{Db, Faults, File, GroupCommit, QueryPools, is_at_rest};
+use entity_core::db::{Db, Faults, File, QueryPools, is_at_rest};
 use entity_core::{Error, Result};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -115,7 +115,6 @@ fn looking(reader: DatabaseConnection, faults: Faults) -> Db {
         query_pools: QueryPools::default(),
         faults,
         stops: None,
-        groups: GroupCommit::default(),
     }
 }
 
@@ -204,7 +203,6 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         query_pools: pools.sqlite_query_pools(&options, &faults),
         faults,
         stops: Some(stops),
-        groups: GroupCommit::default(),
     };
     for (connection, name) in [(&db.writer, "writer"), (&db.reader, "reader")] {
         require_pragma(connection, name, "journal_mode", "wal").await?;
@@ -270,7 +268,6 @@ async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
         query_pools,
         faults,
         stops: Some(Arc::new(ServerStops::new(APPLICATION, control))),
-        groups: GroupCommit::default(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use entity_core::{Error, Result};
 use tokio::sync::oneshot;
@@ -52,6 +52,15 @@ impl Lane {
     /// # Errors
     /// The queue is full, they have all that one may have, or they waited too long.
     pub(crate) async fn enter(&self, who: ClientKey) -> Result<Permit> {
+        self.enter_for(who, Duration::ZERO).await
+    }
+
+    /// Waits for a place as [`enter`](Self::enter) does, for a request that is `expected` to take so much longer than
+    /// others.
+    ///
+    /// # Errors
+    /// Fails as [`enter`](Self::enter) does.
+    pub(super) async fn enter_for(&self, who: ClientKey, expected: Duration) -> Result<Permit> {
         let asked = {
             let mut shares = self.shares();
             if shares.start(who) {
@@ -59,7 +68,7 @@ impl Lane {
             }
             shares.check(who).map(|()| {
                 let (sender, turn) = oneshot::channel();
-                (shares.wait(who, sender), turn)
+                (shares.wait(who, expected, sender), turn)
             })
         };
         let ((number, gone), turn) = asked.map_err(|refused| self.refuse(refused))?;
@@ -150,7 +159,7 @@ impl Lane {
     /// Gives free places to those whose turn it is.
     fn hand_out(&self) {
         loop {
-            let next = self.shares().next();
+            let next = self.shares().next(Instant::now());
             let Some((who, turn)) = next else {
                 return;
             };
@@ -166,7 +175,8 @@ impl Lane {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.lane.shares().end(self.who, self.since.elapsed());
+        let now = Instant::now();
+        self.lane.shares().end(self.who, self.since, now);
         self.lane.hand_out();
     }
 }
@@ -192,13 +202,14 @@ impl fmt::Debug for Permit {
 #[cfg(test)]
 impl Lane {
     /// One with a place, for which so many of anybody may wait for so long.
-    pub(super) fn of_one_place(class: Class, queue: usize, wait: std::time::Duration) -> Self {
+    pub(super) fn of_one_place(class: Class, queue: usize, wait: Duration) -> Self {
         let limits = Limits {
             places: 1,
             queue,
             wait,
             of_group: (1, queue),
             of_member: (1, queue),
+            counts_time: false,
         };
         Self::new(class, limits, Metrics::default())
     }
@@ -206,8 +217,6 @@ impl Lane {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use entity_core::ErrorKind;
     use futures::FutureExt as _;
 

@@ -5,10 +5,22 @@
 //! turn was longest ago, and within it by the same rule to a member: a client that sends rarely is served before one that
 //! sends always. A new client counts as if it had had the last turn but one: it comes before the client that had that, and
 //! not before all that wait already.
+//!
+//! Where the time counts for which places are held, as for the one place of those who write to a SQLite file, it comes
+//! before the turns: the next place goes to the client that held places for the shortest time lately. A client that
+//! holds the place for as long as one may keeps others waiting once; they come before it from then on, however many
+//! requests it sends. A request that is expected to take long, such as a batch, comes after the short ones of clients
+//! that held places as briefly.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// After how long a time counts half for which a client held a place.
+const HALF: Duration = Duration::from_secs(10);
+/// The number of clients whose time is remembered. Those with next to none are forgotten then.
+const REMEMBERED: usize = 10_000;
+const NEXT_TO_NONE: Duration = Duration::from_millis(1);
 
 /// The client on which a request is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +57,8 @@ pub(crate) struct Limits {
     pub(crate) of_group: (usize, usize),
     /// The same for one member.
     pub(crate) of_member: (usize, usize),
+    /// True if the time for which clients held places decides who is next.
+    pub(crate) counts_time: bool,
 }
 
 /// Why somebody gets no place.
@@ -100,9 +114,27 @@ impl<K: Copy + Eq + Hash> Ledger<K> {
     }
 }
 
+/// The time for which a client held places, as it counted at an instant.
+#[derive(Clone, Copy)]
+struct Held {
+    time: Duration,
+    at: Instant,
+}
+
+impl Held {
+    /// Returns the time as it counts `now`.
+    fn at(self, now: Instant) -> Duration {
+        let past = now.saturating_duration_since(self.at);
+        let factor = 0.5_f64.powf(past.as_secs_f64() / HALF.as_secs_f64());
+        self.time.mul_f64(factor)
+    }
+}
+
 /// A waiting request, with the ticket by which it is told that its turn has come.
 struct Waiter<T> {
     who: ClientKey,
+    /// The time for which it is expected to hold its place beyond that of others.
+    expected: Duration,
     number: u64,
     ticket: T,
 }
@@ -114,6 +146,8 @@ pub(crate) struct Shares<T> {
     waiters: VecDeque<Waiter<T>>,
     groups: Ledger<u64>,
     members: Ledger<(u64, u64)>,
+    /// By group, where the time counts.
+    held: HashMap<u64, Held>,
     turns: u64,
     numbers: u64,
     /// The time for which a place is held, on average.
@@ -128,6 +162,7 @@ impl<T> Shares<T> {
             waiters: VecDeque::new(),
             groups: Ledger::default(),
             members: Ledger::default(),
+            held: HashMap::new(),
             turns: 0,
             numbers: 0,
             service: Duration::ZERO,
@@ -183,9 +218,15 @@ impl<T> Shares<T> {
         }
     }
 
-    /// Lets `who` wait, whom [`Shares::check`] lets; answers the number of their place in the queue. If the queue is
-    /// full, the newest of the group that has most of it goes, and their ticket is answered too.
-    pub(crate) fn wait(&mut self, who: ClientKey, ticket: T) -> (u64, Option<T>) {
+    /// Lets `who` wait, whom [`Shares::check`] lets, with a request that is `expected` to take so much longer than
+    /// others; answers the number of their place in the queue. If the queue is full, the newest of the group that has
+    /// most of it goes, and their ticket is answered too.
+    pub(crate) fn wait(
+        &mut self,
+        who: ClientKey,
+        expected: Duration,
+        ticket: T,
+    ) -> (u64, Option<T>) {
         let gone = match self.waiters.len() < self.limits.queue {
             true => None,
             false => self.evict(self.shares(who).0),
@@ -195,6 +236,7 @@ impl<T> Shares<T> {
         self.change(who, |it| it.waiting = it.waiting.saturating_add(1));
         self.waiters.push_back(Waiter {
             who,
+            expected,
             number,
             ticket,
         });
@@ -209,21 +251,41 @@ impl<T> Shares<T> {
         }
     }
 
-    /// Takes back a place of `who`, who held it so long.
-    pub(crate) fn end(&mut self, who: ClientKey, held: Duration) {
+    /// Takes back a place of `who`, who held it since `since`.
+    pub(crate) fn end(&mut self, who: ClientKey, since: Instant, now: Instant) {
+        let held = now.saturating_duration_since(since);
+        if self.limits.counts_time {
+            self.note(who.group, held, now);
+        }
         self.running = self.running.saturating_sub(1);
         self.change(who, |it| it.running = it.running.saturating_sub(1));
         self.service = (self.service.saturating_mul(7).saturating_add(held)) / 8;
     }
 
+    fn note(&mut self, group: u64, held: Duration, now: Instant) {
+        let time = self.held(group, now).saturating_add(held);
+        self.held.insert(group, Held { time, at: now });
+        if self.held.len() > REMEMBERED {
+            self.held.retain(|_, it| it.at(now) > NEXT_TO_NONE);
+        }
+    }
+
+    /// Returns the time for which the group held places lately; zero where that does not count.
+    fn held(&self, group: u64, now: Instant) -> Duration {
+        self.held
+            .get(&group)
+            .map_or(Duration::ZERO, |it| it.at(now))
+    }
+
     /// Gives a place to whoever's turn it is; nothing if nobody can have one.
-    pub(crate) fn next(&mut self) -> Option<(ClientKey, T)> {
+    pub(crate) fn next(&mut self, now: Instant) -> Option<(ClientKey, T)> {
         if !self.has_place() {
             return None;
         }
         let eligible = self.waiters.iter().enumerate().filter_map(|(at, it)| {
             let (group, member) = self.shares(it.who);
-            let order = (group.running, group.last, member.running, member.last);
+            let time = self.held(it.who.group, now).saturating_add(it.expected);
+            let order = (group.running, time, group.last, member.running, member.last);
             let is_eligible = self.is_within(it.who, group, member);
             is_eligible.then_some((order, it.number, at))
         });

@@ -8,6 +8,7 @@ const LIMITS: Limits = Limits {
     wait: Duration::from_millis(500),
     of_group: (1, 4),
     of_member: (1, 4),
+    counts_time: false,
 };
 
 fn shares() -> Shares<&'static str> {
@@ -18,13 +19,21 @@ fn wait(shares: &mut Shares<&'static str>, group: u64, ticket: &'static str) -> 
     ask(shares, ClientKey::group(group), ticket).unwrap().0
 }
 
+/// Ends a request of `who`, which held its place for so long.
+fn end(shares: &mut Shares<&'static str>, who: ClientKey, held: Duration) {
+    let since = Instant::now();
+    shares.end(who, since, since + held);
+}
+
 /// Lets `who` wait if they may.
 fn ask(
     shares: &mut Shares<&'static str>,
     who: ClientKey,
     ticket: &'static str,
 ) -> Result<(u64, Option<&'static str>), Refused> {
-    shares.check(who).map(|()| shares.wait(who, ticket))
+    shares
+        .check(who)
+        .map(|()| shares.wait(who, Duration::ZERO, ticket))
 }
 
 #[test]
@@ -72,8 +81,8 @@ fn turns_go_round() {
     let mut order = Vec::new();
     let mut running = ClientKey::group(1);
     while shares.running() > 0 {
-        shares.end(running, Duration::ZERO);
-        if let Some((who, ticket)) = shares.next() {
+        end(&mut shares, running, Duration::ZERO);
+        if let Some((who, ticket)) = shares.next(Instant::now()) {
             order.push(ticket);
             running = who;
         }
@@ -103,8 +112,8 @@ fn members_take_turns_within_their_group() {
     }
     assert_eq!(ask(&mut shares, member(1), "a").err(), Some(Refused::Share));
     assert!(ask(&mut shares, member(2), "b").is_ok());
-    shares.end(member(1), Duration::ZERO);
-    assert_eq!(shares.next().unwrap().1, "b");
+    end(&mut shares, member(1), Duration::ZERO);
+    assert_eq!(shares.next(Instant::now()).unwrap().1, "b");
 }
 
 #[test]
@@ -130,7 +139,7 @@ fn who_would_wait_too_long_is_told_at_once() {
     let mut shares = shares();
     for _ in 0..100 {
         assert!(shares.start(ClientKey::group(1)));
-        shares.end(ClientKey::group(1), Duration::from_millis(450));
+        end(&mut shares, ClientKey::group(1), Duration::from_millis(450));
     }
     assert!(shares.start(ClientKey::group(1)) && shares.start(ClientKey::group(2)));
     // Two places, 450 ms each: the first one waits 225 ms, the second one 450 ms, the third one 675 ms.
@@ -152,8 +161,8 @@ fn who_leaves_is_forgotten() {
     shares.leave(number);
     shares.leave(number);
     assert_eq!(shares.waiting(), 0);
-    shares.end(ClientKey::group(1), Duration::ZERO);
-    assert!(shares.next().is_none());
+    end(&mut shares, ClientKey::group(1), Duration::ZERO);
+    assert!(shares.next(Instant::now()).is_none());
     assert!(shares.groups.all.is_empty());
 }
 
@@ -169,10 +178,75 @@ fn who_waits_is_not_overtaken_by_everybody_who_comes() {
     // Before each turn there is somebody new.
     let turns = (1..=100).position(|newcomer| {
         wait(&mut shares, newcomer, "new");
-        shares.end(running, Duration::ZERO);
-        let (who, ticket) = shares.next().unwrap();
+        end(&mut shares, running, Duration::ZERO);
+        let (who, ticket) = shares.next(Instant::now()).unwrap();
         running = who;
         ticket == "again"
     });
     assert_eq!(turns, Some(1), "one newcomer is first, and then it goes on");
+}
+
+/// One place, for whose order the time counts for which it was held.
+fn by_time() -> Shares<&'static str> {
+    Shares::new(Limits {
+        places: 1,
+        queue: usize::MAX,
+        of_group: (1, usize::MAX),
+        of_member: (1, usize::MAX),
+        counts_time: true,
+        ..LIMITS
+    })
+}
+
+#[test]
+fn dos_7_who_held_the_place_least_lately_is_next_and_of_equals_the_first() {
+    let (mut shares, begin) = (by_time(), Instant::now());
+    let after = |millis| begin + Duration::from_millis(millis);
+    assert!(shares.start(ClientKey::group(1)));
+    for (group, ticket) in [(1, "again"), (2, "other"), (3, "third"), (2, "other again")] {
+        wait(&mut shares, group, ticket);
+    }
+    let mut ended = 0;
+    let mut order = Vec::new();
+    for (group, held) in [(1, 1_000), (2, 5), (3, 50), (2, 5), (1, 5)] {
+        let since = after(ended);
+        ended += held;
+        shares.end(ClientKey::group(group), since, after(ended));
+        order.extend(shares.next(after(ended)).map(|it| it.1));
+    }
+    assert_eq!(order, ["other", "third", "other again", "again"]);
+    assert!(shares.groups.all.is_empty());
+}
+
+#[test]
+fn dos_7_a_short_request_comes_before_long_ones_of_those_who_held_the_place_as_briefly() {
+    let (mut shares, begin) = (by_time(), Instant::now());
+    let long = Duration::from_millis(250);
+    shares.note(4, Duration::from_millis(20), begin);
+    assert!(shares.start(ClientKey::group(1)));
+    for (group, expected, ticket) in [
+        (2, long, "a batch"),
+        (4, Duration::ZERO, "short"),
+        (4, Duration::ZERO, "short again"),
+    ] {
+        shares.wait(ClientKey::group(group), expected, ticket);
+    }
+    shares.end(ClientKey::group(1), begin, begin);
+    assert_eq!(shares.next(begin).unwrap().1, "short");
+    // A client that writes for long all in all comes after a batch, however briefly at a time.
+    shares.end(ClientKey::group(4), begin, begin + long);
+    assert_eq!(shares.next(begin + long).unwrap().1, "a batch");
+}
+
+#[test]
+fn the_time_for_which_a_place_was_held_is_forgotten_by_and_by() {
+    let (mut shares, begin) = (by_time(), Instant::now());
+    shares.note(0, Duration::from_secs(1), begin);
+    let half = shares.held(0, begin + HALF);
+    assert!((Duration::from_millis(499)..=Duration::from_millis(501)).contains(&half));
+    let most = u64::try_from(REMEMBERED).unwrap();
+    (1..most).for_each(|it| shares.note(it, Duration::ZERO, begin + HALF));
+    assert_eq!(shares.held.len(), REMEMBERED);
+    shares.note(most, Duration::ZERO, begin + HALF);
+    assert_eq!(shares.held.len(), 1);
 }

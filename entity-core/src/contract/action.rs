@@ -54,6 +54,8 @@ pub type MakeTexts = fn(&Fields) -> Vec<String>;
 ///     ]
 /// }
 /// ```
+#[derive(derive_more::Debug)]
+#[debug("Action({} {})", self.verb.name(), self.name)]
 pub struct Action<P: Provider> {
     /// The name of the action in the URL.
     pub name: &'static str,
@@ -417,12 +419,6 @@ impl<P: Provider> Action<P> {
     /// Returns whether this is an action on one entity.
     pub fn is_on_entity(&self) -> bool {
         matches!(self.handler, Handler::Entity(_))
-    }
-}
-
-impl<P: Provider> fmt::Debug for Action<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Action({} {})", self.verb.name(), self.name)
     }
 }
 

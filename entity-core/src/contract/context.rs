@@ -40,7 +40,8 @@ pub trait Ids: Send + Sync {
 }
 
 /// The values that the providers of a service share, such as caches, stores and settings: one of each type.
-#[derive(Clone, Default)]
+#[derive(derive_more::Debug, Clone, Default)]
+#[debug("Services({})", self.0.len())]
 pub struct Services(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 impl Services {
@@ -57,14 +58,9 @@ impl Services {
     }
 }
 
-impl fmt::Debug for Services {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Services({})", self.0.len())
-    }
-}
-
 /// The parts of a service that all its units of work share.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Shared {{ base_url: {:?} }}", self.base_url)]
 pub struct Shared {
     /// The clock.
     pub clock: Arc<dyn Clock>,
@@ -94,15 +90,9 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
-            .field("base_url", &self.base_url)
-            .finish_non_exhaustive()
-    }
-}
-
 /// One unit of work. Dropping it rolls back what it wrote; only the dispatcher can commit it.
+#[derive(derive_more::Debug)]
+#[debug("Context {{ origin: {:?}, now: {:?} }}", self.origin, self.now)]
 pub struct Context {
     pub(crate) shared: Arc<Shared>,
     pub(crate) origin: Origin,
@@ -291,14 +281,5 @@ impl Context {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
-    }
-}
-
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
-            .field("origin", &self.origin)
-            .field("now", &self.now)
-            .finish_non_exhaustive()
     }
 }

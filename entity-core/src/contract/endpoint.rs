@@ -36,8 +36,6 @@ mod call;
 mod check;
 mod handler;
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -62,7 +60,8 @@ const MAX_PARAMETERS: usize = 8;
 /// The declaration of an endpoint: its address, its parameters, its answer, and its handler.
 ///
 /// An endpoint is closed to callers without a session unless it is declared [open](Self::open).
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Endpoint({} {})", self.verb.name(), self.path)]
 pub struct Endpoint {
     /// The verb. `GET` includes `HEAD`.
     pub verb: Verb,
@@ -361,12 +360,6 @@ impl Endpoint {
             .handler
             .ok_or_else(|| Error::internal("an endpoint has no handler"))?;
         handler.run(cx, call).await
-    }
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Endpoint({} {})", self.verb.name(), self.path)
     }
 }
 

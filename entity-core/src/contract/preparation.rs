@@ -1,7 +1,6 @@
 //! The results of slow work that was done at the edge for one request.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::contract::sanitizer::LongTexts;
@@ -10,14 +9,9 @@ use crate::contract::sanitizer::LongTexts;
 pub type Made = Arc<dyn Any + Send + Sync>;
 
 /// The results of the work at the edge for one request; empty for most requests.
-#[derive(Clone, Default)]
+#[derive(derive_more::Debug, Clone, Default)]
+#[debug("Preparation({} texts)", self.texts.len())]
 pub struct Preparation {
     pub(crate) texts: Arc<LongTexts>,
     pub(crate) made: Option<Made>,
-}
-
-impl fmt::Debug for Preparation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Preparation({} texts)", self.texts.len())
-    }
 }

@@ -3,7 +3,6 @@
 mod check;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -29,7 +28,8 @@ pub use check::RESERVED_PREFIXES;
 pub(crate) use check::RESERVED_WORDS;
 
 /// A registered provider: its declarations, and its operations as functions that go through the gate.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Route({})", self.prefix)]
 pub struct Route {
     /// The provider's prefix.
     pub prefix: &'static str,
@@ -106,7 +106,8 @@ pub(crate) type Permitted<'a> = BoxFuture<'a, Result<Fields>>;
 pub(crate) type Check = for<'a> fn(&'a Context, Call<'a>) -> Permitted<'a>;
 
 /// An action of a provider.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("ActionRoute({} {})", self.verb.name(), self.name)]
 pub struct ActionRoute {
     /// The action's name in the URL.
     pub name: &'static str,
@@ -307,22 +308,10 @@ impl Route {
     }
 }
 
-impl fmt::Debug for Route {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Route({})", self.prefix)
-    }
-}
-
 impl ActionRoute {
     /// Returns the range of the number of path segments that the action accepts behind its name.
     pub fn segments(&self) -> RangeInclusive<usize> {
         Argument::count(&self.arguments)
-    }
-}
-
-impl fmt::Debug for ActionRoute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ActionRoute({} {})", self.verb.name(), self.name)
     }
 }
 
@@ -339,14 +328,9 @@ pub struct Registry {
 }
 
 /// The reason why a service can't start with the providers that it was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(derive_more::Display, Clone, Debug, PartialEq, Eq)]
+#[display("{}", self.0)]
 pub struct RegistryError(pub String);
-
-impl fmt::Display for RegistryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 impl std::error::Error for RegistryError {}
 

@@ -6,7 +6,6 @@ mod questionnaire;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use erased_serde::Serialize as ErasedSerialize;
@@ -96,7 +95,8 @@ impl Body {
 /// Bytes with a media type of their own, such as an image or a document.
 ///
 /// Browsers are told to save them as a file and never to show them as a page of the service.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq)]
+#[debug("Bytes({}, {})", self.media_type, self.bytes.len())]
 pub struct Bytes {
     /// The media type, such as `image/png`, without parameters. A value that is not a media type is sent as
     /// `application/octet-stream`.
@@ -105,12 +105,6 @@ pub struct Bytes {
     pub bytes: Vec<u8>,
     /// The name of the file under which the bytes are saved.
     pub name: Option<String>,
-}
-
-impl fmt::Debug for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bytes({}, {})", self.media_type, self.bytes.len())
-    }
 }
 
 /// The effect of a request on the data.
@@ -320,6 +314,8 @@ impl Collection {
 }
 
 /// Data that is not an entity.
+#[derive(derive_more::Debug)]
+#[debug("Value {{ name: {:?} }}", self.name)]
 pub struct Value {
     /// The prefix of the type whose action made the data: the root element in XML.
     pub prefix: &'static str,
@@ -361,13 +357,5 @@ impl Value {
     /// Creates empty data, which is used to find the formats that can write data.
     pub fn sample() -> Self {
         Self::new("", "", Box::new(()))
-    }
-}
-
-impl fmt::Debug for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Value")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
     }
 }

@@ -26,6 +26,8 @@ use std::str::FromStr;
 use crate::primitives::error::{Error, Result};
 
 /// A setting whose values are of type `T`; declared by [`register_setting!`](crate::register_setting).
+#[derive(derive_more::Debug)]
+#[debug("Setting({})", self.key)]
 pub struct Setting<T> {
     key: &'static str,
     default: &'static str,
@@ -45,12 +47,6 @@ impl<T> Setting<T> {
     /// Returns the key, such as `ext.loans.days`.
     pub const fn key(&self) -> &'static str {
         self.key
-    }
-}
-
-impl<T> fmt::Debug for Setting<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Setting({})", self.key)
     }
 }
 

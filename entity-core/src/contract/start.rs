@@ -120,7 +120,8 @@ fn told(origin: &str, error: &Error) -> String {
 pub type StartHook = for<'a> fn(&'a mut Start) -> BoxFuture<'a, Result<()>>;
 
 /// The registration of such a function; created by [`register_start!`](crate::register_start).
-#[derive(Clone, Copy)]
+#[derive(derive_more::Debug, Clone, Copy)]
+#[debug("StartRegistration({})", self.origin)]
 pub struct StartRegistration {
     /// The name of the crate that registers the function.
     pub origin: &'static str,
@@ -129,12 +130,6 @@ pub struct StartRegistration {
 }
 
 inventory::collect!(StartRegistration);
-
-impl fmt::Debug for StartRegistration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "StartRegistration({})", self.origin)
-    }
-}
 
 /// Registers an `async fn(&mut Start) -> Result<()>` that runs once when the service starts, behind the migrations and
 /// before the first request: `register_start!(open_catalogue);`. An error stops the start.

@@ -1,7 +1,6 @@
 //! Answers that are made piece by piece while they are sent, and are never in memory as a whole.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -13,6 +12,8 @@ use crate::primitives::error::Result;
 /// and sent one piece after the other.
 ///
 /// An answer that is whole after its first piece is sent as [`Bytes`](crate::reply::Bytes) are.
+#[derive(derive_more::Debug)]
+#[debug("Streaming({})", self.media_type)]
 pub struct Streaming {
     /// The media type, without parameters.
     pub media_type: Cow<'static, str>,
@@ -59,11 +60,5 @@ impl Streaming {
     pub fn take(&self) -> Option<Box<dyn Pieces>> {
         let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
         pieces.take()
-    }
-}
-
-impl fmt::Debug for Streaming {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Streaming({})", self.media_type)
     }
 }

@@ -1,7 +1,5 @@
 //! The write queue, for stores in which only one unit of work can write at a time.
 
-use std::fmt;
-
 use async_trait::async_trait;
 
 use crate::contract::origin::Origin;
@@ -19,22 +17,22 @@ pub trait WriteQueue: Send + Sync {
 }
 
 /// The permit of a unit of work to write. It is given back when this value is dropped.
-pub struct WritePermit(Option<Box<dyn Send + Sync>>);
+#[derive(derive_more::Debug)]
+pub struct WritePermit {
+    #[debug(skip)]
+    _held: Option<Box<dyn Send + Sync>>,
+}
 
 impl WritePermit {
     /// Creates a permit that is given back by dropping `guard`.
     pub fn of(guard: impl Send + Sync + 'static) -> Self {
-        Self(Some(Box::new(guard)))
+        Self {
+            _held: Some(Box::new(guard)),
+        }
     }
 
     /// Creates a permit for a store in which everybody may write at once.
     pub(crate) fn free() -> Self {
-        Self(None)
-    }
-}
-
-impl fmt::Debug for WritePermit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WritePermit(is_held: {})", self.0.is_some())
+        Self { _held: None }
     }
 }

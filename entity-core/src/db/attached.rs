@@ -10,7 +10,6 @@ pub mod loose;
 pub mod uses;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -50,13 +49,9 @@ pub trait AttachedFiles: Send + Sync {
 
 /// The attached files of a service, one of the [services](crate::context::Shared::services) that its units of work share. Without
 /// this service there are none.
+#[derive(derive_more::Debug)]
+#[debug("AttachedFileService")]
 pub struct AttachedFileService(pub Arc<dyn AttachedFiles>);
-
-impl fmt::Debug for AttachedFileService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AttachedFileService")
-    }
-}
 
 impl AttachedFile {
     /// Returns whether the caller may open the file: because the caller stored it, or sees an entity of its site that

@@ -4,7 +4,6 @@
 //! the answer. A statement that may take longer goes through the pool: [`Session::scan`](crate::db::Session::scan). A
 //! statement that turns out not to be short is interrupted here, before it occupies the thread for long.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,7 +30,8 @@ const MAPPED: i64 = 268_435_456;
 const CACHED: i64 = -8192;
 
 /// A SQLite file, with connections that only read it.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("File({})", self.0.path.display())]
 pub struct File(Arc<Inner>);
 
 struct Inner {
@@ -184,11 +184,5 @@ impl From<rusqlite::Error> for Error {
             Some(fault) => fault.to_error().with_source(error),
             None => Self::internal(error),
         }
-    }
-}
-
-impl fmt::Debug for File {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "File({})", self.0.path.display())
     }
 }

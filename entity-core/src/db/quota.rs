@@ -5,7 +5,6 @@
 //! both take the last that is allowed.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, Value};
@@ -25,6 +24,8 @@ pub struct Quota {
 
 /// The quotas of a service, one of the [services](crate::context::Shared::services) that its units of work share. Without this
 /// service there are no quotas.
+#[derive(derive_more::Debug)]
+#[debug("Quotas {{ account: {:?}, site: {:?} }}", self.account, self.site)]
 pub struct Quotas {
     account: Quota,
     site: Quota,
@@ -129,15 +130,6 @@ impl Quotas {
 impl LimitUsage {
     fn is_exceeded(&self) -> bool {
         self.most > 0 && self.has > self.most
-    }
-}
-
-impl fmt::Debug for Quotas {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Quotas")
-            .field("account", &self.account)
-            .field("site", &self.site)
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,5 @@
 //! The builder of routes, which adds the capabilities of a provider one by one.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::contract::action::Action;
@@ -13,15 +12,11 @@ use crate::engine::route;
 use crate::model::entity::Entity as _;
 
 /// A builder that adds capabilities to a route; [`register!`](crate::register) is the short form.
+#[derive(derive_more::Debug)]
+#[debug("RouteBuilder({})", self.route.prefix)]
 pub struct RouteBuilder<P> {
     pub(super) route: Route,
     pub(super) provider: std::marker::PhantomData<P>,
-}
-
-impl<P> fmt::Debug for RouteBuilder<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RouteBuilder({})", self.route.prefix)
-    }
 }
 
 impl Route {

@@ -35,7 +35,8 @@ use crate::{contract::origin::Origin, contract::request::Request, primitives::ve
 const TRIES: u32 = 4;
 
 /// Runs requests, each in a unit of work. A service has one dispatcher, which all its parts share.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Dispatcher {{ registry: {:?} }}", self.registry)]
 pub struct Dispatcher {
     registry: Arc<Registry>,
     store: Arc<dyn Store>,
@@ -428,12 +429,4 @@ async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Rep
         reply.allowed_actions.zone = zone::of(cx).await?;
     }
     Ok(reply)
-}
-
-impl std::fmt::Debug for Dispatcher {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dispatcher")
-            .field("registry", &self.registry)
-            .finish_non_exhaustive()
-    }
 }

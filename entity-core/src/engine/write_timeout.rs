@@ -5,7 +5,6 @@
 //! This crate has no timer of its own: the service provides one.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,18 +23,13 @@ pub trait Timer: Send + Sync {
 }
 
 /// The limit on the time for which one unit of work may hold the permit to write, counted from when it got that permit.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("WriteLimit({:?})", self.length)]
 pub struct WriteLimit {
     /// The maximum time.
     pub length: Duration,
     /// The timer that tells when the time is over.
     pub timer: Arc<dyn Timer>,
-}
-
-impl fmt::Debug for WriteLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WriteLimit({:?})", self.length)
-    }
 }
 
 /// The units of work that hold the permit to write at present. All clones are the same.
@@ -80,6 +74,8 @@ impl Holders {
 }
 
 /// The timeout of one unit of work that holds the permit to write.
+#[derive(derive_more::Debug)]
+#[debug("WriteTimeout {{ is_limited: {:?}, is_over: {:?} }}", self.end.is_some(), self.is_over)]
 pub(crate) struct WriteTimeout {
     /// The end of the time; `None` if there is no limit.
     end: Option<End>,
@@ -164,15 +160,6 @@ impl WriteTimeout {
 impl Drop for WriteTimeout {
     fn drop(&mut self) {
         self.holders.leave(self.number, Instant::now());
-    }
-}
-
-impl fmt::Debug for WriteTimeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WriteTimeout")
-            .field("is_limited", &self.end.is_some())
-            .field("is_over", &self.is_over)
-            .finish_non_exhaustive()
     }
 }
 

@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
-use std::fmt;
 
 use crate::primitives::verb::Verb;
 use crate::primitives::version::Version;
@@ -31,6 +30,9 @@ const LONGEST_LIST: usize = 900;
 ///
 /// The message is in lower case, has no full stop and says what to do. It never contains SQL, file paths, secrets or
 /// ids of things that the caller may not see.
+#[derive(derive_more::Display, derive_more::Debug)]
+#[debug("Error {{ kind: {:?}, message: {:?}, fields: {:?}, source: {:?} }}", self.0.kind, self.0.message, self.0.fields, self.0.source)]
+#[display("{}", self.0.message)]
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -439,23 +441,6 @@ impl Error {
     /// Returns whether the same unit of work may succeed when it is run again at once.
     pub fn is_transient(&self) -> bool {
         self.0.is_transient
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("kind", &self.0.kind)
-            .field("message", &self.0.message)
-            .field("fields", &self.0.fields)
-            .field("source", &self.0.source)
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,6 @@
 //! The read budget of a request, and the permit for a large response. Only a few large responses are produced at a
 //! time, so that they do not take up the memory and the processors of the service.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -38,7 +37,8 @@ pub trait LargeResponsePermit: Send + Sync {
 
 /// The count of bytes that one request has read for its answer, and of the steps that it took to compute it. All clones
 /// share the count of the same request.
-#[derive(Clone, Default)]
+#[derive(derive_more::Debug, Clone, Default)]
+#[debug("ReadBudget {{ bytes: {:?}, is_large: {:?} }}", self.0.bytes, self.0.is_large)]
 pub struct ReadBudget(Arc<State>);
 
 #[derive(Default)]
@@ -139,15 +139,6 @@ pub(crate) struct NoWaitGuard(ReadBudget);
 impl Drop for NoWaitGuard {
     fn drop(&mut self) {
         self.0.0.must_not_wait.store(false, Ordering::Relaxed);
-    }
-}
-
-impl fmt::Debug for ReadBudget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadBudget")
-            .field("bytes", &self.0.bytes)
-            .field("is_large", &self.0.is_large)
-            .finish_non_exhaustive()
     }
 }
 

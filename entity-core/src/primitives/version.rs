@@ -1,10 +1,11 @@
 //! The version of an entity.
 
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-/// Identifies the state of an entity. Different states of one entity have different versions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Identifies the state of an entity. Different states of one entity have different versions. It is written as 16
+/// hexadecimal digits, the form in which it stands in entity tags and HTML forms.
+#[derive(derive_more::Display, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[display("{:016x}", self.0)]
 pub struct Version(pub u64);
 
 impl Version {
@@ -24,12 +25,5 @@ impl Version {
             .ok()
             .filter(|_| is_plain)
             .map(Self)
-    }
-}
-
-/// Writes the version as 16 hexadecimal digits, the form in which it stands in entity tags and HTML forms.
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
     }
 }

@@ -1,7 +1,5 @@
 //! Controls: each asks for the value of one field, in a form or in the filter of a list. Made from the schema.
 
-use std::fmt;
-
 use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::DateTime;
@@ -72,13 +70,9 @@ pub(super) enum Widget {
 }
 
 /// Attributes that all controls share; names and numbers of ours only.
+#[derive(derive_more::Display)]
+#[display("{}", self.0)]
 struct Attributes(String);
-
-impl fmt::Display for Attributes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 impl HtmlSafe for Attributes {}
 

@@ -7,7 +7,6 @@ mod delivery;
 mod kinds;
 mod turn;
 
-use std::fmt;
 use std::sync::Arc;
 
 use entity_core::db::{self, Secret};
@@ -47,14 +46,9 @@ pub trait WebhookRules: Send + Sync {
 }
 
 /// The [`WebhookRules`] of the service.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("WebhookService")]
 pub struct WebhookService(pub Arc<dyn WebhookRules>);
-
-impl fmt::Debug for WebhookService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WebhookService")
-    }
-}
 
 /// An address elsewhere to which the events of a site are sent, signed as the Standard Webhooks specification says.
 #[standard(version)]
@@ -68,6 +62,9 @@ impl fmt::Debug for WebhookService {
     max = 200,
     listed("url", "active", "created")
 )]
+#[derive(derive_more::Debug)]
+// Leaves out the secret, and the address, which may hold one.
+#[debug("Webhook {{ id: {:?}, site_id: {:?} }}", self.id, self.site_id)]
 pub struct Webhook {
     /// The id.
     #[entity(id)]
@@ -112,16 +109,6 @@ pub struct Webhook {
 }
 
 entity_core::register!(Webhook, demo = include_str!("../../demo/webhook.json"));
-
-/// Leaves out the secret, and the address, which may hold one.
-impl fmt::Debug for Webhook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Webhook")
-            .field("id", &self.id)
-            .field("site_id", &self.site_id)
-            .finish_non_exhaustive()
-    }
-}
 
 impl Webhook {
     fn tells_secret(&self) -> bool {

@@ -10,8 +10,6 @@ mod link;
 mod tests;
 mod write;
 
-use std::fmt;
-
 use entity_core::db::{self, RowPolicy, Secret};
 use entity_core::{
     Access, Action, Actions, Answers, Audience, Context, Create, DateTimeUtc, Entity, Need, Notice,
@@ -63,12 +61,14 @@ entity_core::register_notice!(Notice {
 
 /// Somebody is asked to become a member of a site.
 #[standard(facts)]
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Entity)]
+#[derive(derive_more::Debug, Clone, Default, PartialEq, Eq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "invitation", table = "invitation", access = ACCESS, sight = SIGHT, unarchived)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(version = Self::to_version, told_once = Self::tells_link)]
 #[entity(verbs(read, list, delete), order = "created_desc,id", own = "")]
+// Leaves out the link, and to whom it is.
+#[debug("Invitation {{ id: {:?}, site_id: {:?} }}", self.id, self.site_id)]
 pub struct Invitation {
     /// The id.
     #[entity(id)]
@@ -127,16 +127,6 @@ pub struct Invitation {
 }
 
 entity_core::register!(Invitation);
-
-/// Leaves out the link, and to whom it is.
-impl fmt::Debug for Invitation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Invitation")
-            .field("id", &self.id)
-            .field("site_id", &self.site_id)
-            .finish_non_exhaustive()
-    }
-}
 
 impl Invitation {
     fn tells_link(&self) -> bool {

@@ -65,7 +65,8 @@ type Labels = [(&'static str, &'static str); 2];
 ///
 /// Every part of the service keeps a clone. Gauges that read the state of the parts are in [`MetricsRegistry`], which none of
 /// the parts keeps, so that they are dropped with the service.
-#[derive(Clone, Default)]
+#[derive(derive_more::Debug, Clone, Default)]
+#[debug("Metrics")]
 pub struct Metrics(Arc<Counters>);
 
 struct Counters {
@@ -100,7 +101,8 @@ impl Default for Counters {
 }
 
 /// The metrics registry of one service: its counters, and the gauges of its parts. Clones are the same registry.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("MetricsRegistry")]
 pub struct MetricsRegistry {
     metrics: Metrics,
     registry: Arc<Mutex<Registry>>,
@@ -212,29 +214,13 @@ impl MetricsRegistry {
     }
 }
 
-impl fmt::Debug for Metrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Metrics").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for MetricsRegistry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MetricsRegistry").finish_non_exhaustive()
-    }
-}
-
 /// A figure that is known elsewhere.
+#[derive(derive_more::Debug)]
+#[debug("Asked({})", self.name)]
 struct Asked {
     name: &'static str,
     help: &'static str,
     read: Box<dyn Fn() -> i64 + Send + Sync>,
-}
-
-impl fmt::Debug for Asked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Asked({})", self.name)
-    }
 }
 
 impl Collector for Asked {

@@ -4,7 +4,6 @@
 //! others for it. A request that finds too many waiting is refused with a time after which to try again.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
@@ -21,6 +20,8 @@ const PLACES: (usize, usize) = (64, 16);
 const RETRY_AFTER: u32 = 1;
 
 /// Sanitises HTML. One for a service.
+#[derive(derive_more::Debug)]
+#[debug("HtmlSanitizer {{ places: {:?} }}", self.places.available_permits())]
 pub(crate) struct HtmlSanitizer {
     rules: Arc<HtmlRules>,
     places: Arc<Semaphore>,
@@ -93,14 +94,6 @@ impl Sanitizer for HtmlSanitizer {
             rules.sanitize(&html).map_err(ToOwned::to_owned)
         });
         work.await.map_err(Error::internal)
-    }
-}
-
-impl fmt::Debug for HtmlSanitizer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HtmlSanitizer")
-            .field("places", &self.places.available_permits())
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,5 @@
 //! A node of the service, as the tasks in the background see it.
 
-use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
@@ -25,6 +24,8 @@ use crate::operate::webhooks::Post;
 pub struct Node(Arc<Inner>);
 
 /// The parts of a node.
+#[derive(derive_more::Debug)]
+#[debug("Inner {{ config: {:?} }}", self.config)]
 pub struct Inner {
     /// The settings.
     pub config: Config,
@@ -69,14 +70,6 @@ impl Deref for Node {
 
     fn deref(&self) -> &Inner {
         &self.0
-    }
-}
-
-impl fmt::Debug for Inner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inner")
-            .field("config", &self.config)
-            .finish_non_exhaustive()
     }
 }
 

@@ -13,7 +13,6 @@ mod readable;
 mod write;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use entity_core::db::{self, Migration};
 use entity_core::{
@@ -33,11 +32,13 @@ const ACCESS: Access = Access::new(Need::Session, Need::Session);
 
 /// A private feed: an address at which a program that can't log in reads what its owner may read.
 #[standard(version)]
-#[derive(Clone, Default, PartialEq, Serialize, Entity)]
+#[derive(derive_more::Debug, Clone, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "feed", plural = "Private feeds", own = "", access = ACCESS, permits = Self::decide)]
 #[entity(table = "feed", settle = Self::settle, narrow = narrow, version = Self::seen, told_once = Self::tells_addresses)]
 #[entity(verbs(read, list, update, delete), max = 500)]
+// Leaves out the addresses.
+#[debug("Feed {{ id: {:?}, path: {:?} }}", self.id, self.path)]
 pub struct Feed {
     /// Its id, which opens nothing.
     #[entity(id)]
@@ -92,16 +93,6 @@ const OF_USER: Migration = Migration::of_tables(
     "feed_by_user",
     &["CREATE INDEX feed_by_user ON feed (user_id, id)"],
 );
-
-/// Leaves out the addresses.
-impl fmt::Debug for Feed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Feed")
-            .field("id", &self.id)
-            .field("path", &self.path)
-            .finish_non_exhaustive()
-    }
-}
 
 /// Leaves the caller their own, or those of the user whom a super user names.
 async fn narrow(cx: &Context, search: &mut Search) -> Result<()> {

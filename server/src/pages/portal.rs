@@ -29,7 +29,8 @@ use crate::web::request_body::RequestBody;
 use crate::web::request_context::RequestContext;
 
 /// One address and how it is answered.
-#[derive(Clone, Copy)]
+#[derive(derive_more::Debug, Clone, Copy)]
+#[debug("Address({} {})", self.verb.name(), self.path)]
 pub struct Address {
     /// The verb. `GET` includes `HEAD`.
     pub verb: Verb,
@@ -81,12 +82,6 @@ pub const ADDRESSES: &[Address] = &[
     get("/access/user/{userId}", |it| Box::pin(pages::user(it))),
     get("/access/content/{*path}", |it| Box::pin(files::file(it))),
 ];
-
-impl std::fmt::Debug for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Address({} {})", self.verb.name(), self.path)
-    }
-}
 
 /// Answers a request below [`PORTAL`], [`USERS`](crate::base::mount::USERS) or [`FILES`].
 pub(crate) async fn handle(

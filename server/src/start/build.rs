@@ -51,7 +51,8 @@ use crate::{
 };
 
 /// Parts that tests own and the real service takes from the machine.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Parts {{ registry: {:?} }}", self.registry)]
 pub struct Parts {
     /// The clock.
     pub clock: Arc<dyn Clock>,
@@ -65,14 +66,6 @@ pub struct Parts {
     pub formats: Arc<Formats>,
     /// The cost of hashing a password.
     pub password_cost: PasswordCost,
-}
-
-impl std::fmt::Debug for Parts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parts")
-            .field("registry", &self.registry)
-            .finish_non_exhaustive()
-    }
 }
 
 /// The number of archives that are written for clients at once: each reads all of a site, and the processor compresses it.

@@ -26,6 +26,8 @@ use crate::web::events::Live;
 pub struct App(Arc<Inner>);
 
 /// The parts of a service, besides those of its [node](Node).
+#[derive(derive_more::Debug)]
+#[debug("Inner {{ node: {:?} }}", self.node)]
 pub struct Inner {
     /// The node.
     pub(crate) node: Node,
@@ -85,14 +87,6 @@ impl Deref for Inner {
 
     fn deref(&self) -> &Node {
         &self.node
-    }
-}
-
-impl std::fmt::Debug for Inner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inner")
-            .field("node", &self.node)
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,5 @@
 //! The identity of the bytes of a file.
 
-use std::fmt;
-
 use sha2::{Digest as _, Sha256};
 
 /// The length of a SHA-256 digest in bytes.
@@ -14,7 +12,8 @@ const SEPARATOR: char = ':';
 /// `Option<Blob>` is a field of a record, declared as `#[serde(skip)]` and `#[entity(hidden)]`: clients neither see nor
 /// send it, because whoever could name a digest could read the file of somebody else. A type that tells the size has
 /// another field for it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(derive_more::Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[debug("Blob({} bytes)", self.size)]
 pub struct Blob {
     pub(super) digest: [u8; DIGEST],
     size: u64,
@@ -55,11 +54,5 @@ impl Blob {
         let mut bytes = [0; DIGEST];
         hex::decode_to_slice(digest, &mut bytes).ok()?;
         Some(Self::new(bytes, size.parse().ok()?))
-    }
-}
-
-impl fmt::Debug for Blob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Blob({} bytes)", self.size)
     }
 }

@@ -1,7 +1,5 @@
 //! Operations that take files, and the files that they get.
 
-use std::fmt;
-
 use futures::future::BoxFuture;
 
 use super::Upload;
@@ -88,7 +86,8 @@ pub struct Reception {
 type AskRoom = for<'a> fn(&'a Context, Target<'a>) -> BoxFuture<'a, Result<Room>>;
 
 /// The way in which a provider of any type takes files.
-#[derive(Clone, Copy)]
+#[derive(derive_more::Debug, Clone, Copy)]
+#[debug("ReceiveRoute({})", self.most)]
 pub(crate) struct ReceiveRoute {
     pub(crate) in_forms: bool,
     pub(crate) most: usize,
@@ -102,12 +101,6 @@ impl ReceiveRoute {
             most: P::MOST_FILES,
             room: |cx, target| Box::pin(P::room(cx, target)),
         }
-    }
-}
-
-impl fmt::Debug for ReceiveRoute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ReceiveRoute({})", self.most)
     }
 }
 

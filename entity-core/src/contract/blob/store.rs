@@ -23,6 +23,8 @@ pub const FILE_DAMAGED: &str = "file_damaged";
 pub type ByteStream = BoxStream<'static, Result<Bytes>>;
 
 /// A stored file that was opened.
+#[derive(derive_more::Debug)]
+#[debug("Opened({} bytes)", self.size)]
 pub struct Opened {
     /// The number of bytes of the file, as the store has it.
     pub size: u64,
@@ -30,12 +32,6 @@ pub struct Opened {
     pub mark: String,
     /// The bytes of the part.
     pub pieces: ByteStream,
-}
-
-impl fmt::Debug for Opened {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Opened({} bytes)", self.size)
-    }
 }
 
 /// Creates the error for a stored file of which this is wrong.
@@ -162,6 +158,8 @@ impl Blobs {
 }
 
 /// A file that is being received: its bytes are stored and counted as they come.
+#[derive(derive_more::Debug)]
+#[debug("Incoming({} bytes)", self.size)]
 pub struct Incoming {
     writer: Box<dyn BlobWriter>,
     hash: Sha256,
@@ -198,13 +196,9 @@ impl Incoming {
     }
 }
 
-impl fmt::Debug for Incoming {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Incoming({} bytes)", self.size)
-    }
-}
-
 /// A file whose bytes are stored and which is not named yet.
+#[derive(derive_more::Debug)]
+#[debug("Received({:?})", self.blob)]
 pub struct Received {
     blob: Blob,
     writer: Box<dyn BlobWriter>,
@@ -223,12 +217,6 @@ impl Received {
     pub async fn keep(self) -> Result<Blob> {
         self.writer.keep(&self.blob).await?;
         Ok(self.blob)
-    }
-}
-
-impl fmt::Debug for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Received({:?})", self.blob)
     }
 }
 

@@ -1,7 +1,5 @@
 //! The data with which an endpoint is called, and the answer of its handler.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -128,6 +126,8 @@ pub struct Created<T> {
 pub struct OptionalBody<T>(pub Option<T>);
 
 /// The answer of a handler.
+#[derive(derive_more::Debug)]
+#[debug("Answer {{ next: {:?}, created: {:?}, is_empty: {:?} }}", self.next, self.created, self.is_empty)]
 pub struct Answer {
     /// The data.
     pub data: Box<dyn erased_serde::Serialize + Send>,
@@ -147,15 +147,5 @@ impl Answer {
             created: None,
             is_empty: false,
         }
-    }
-}
-
-impl fmt::Debug for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer")
-            .field("next", &self.next)
-            .field("created", &self.created)
-            .field("is_empty", &self.is_empty)
-            .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,6 @@
 //! An entity of any type, as renderers see it.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -20,7 +19,8 @@ use crate::{
 };
 
 /// One entity of any type, as renderers see it. Cloning is cheap.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Item({})", self.reference())]
 pub struct Item {
     prefix: &'static str,
     entity: Arc<dyn AnyEntity>,
@@ -295,11 +295,5 @@ struct Selected<'a>(&'a Item, &'a [&'static str]);
 impl Serialize for Selected<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Chosen::new(&self.0.data(), self.1).serialize(serializer)
-    }
-}
-
-impl fmt::Debug for Item {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Item({})", self.reference())
     }
 }

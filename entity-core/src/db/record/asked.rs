@@ -64,6 +64,8 @@ pub fn among<T: AsRef<str>>(cx: &Context, expression: Expr, items: &[T]) -> Resu
 }
 
 /// The text of a query, whose values are bound in the statement of which it becomes a part.
+#[derive(derive_more::Display)]
+#[display("{}", self.text)]
 struct Rendered<'a> {
     sql: &'a mut Sql,
     text: String,
@@ -73,12 +75,6 @@ impl Write for Rendered<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.text.push_str(text);
         Ok(())
-    }
-}
-
-impl fmt::Display for Rendered<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Text that is stored and never shown.
 
-use std::fmt;
-
 use sea_orm::Value;
 
 use super::ColumnValue;
@@ -11,7 +9,8 @@ use crate::primitives::error::Result;
 
 /// Text that is stored and never shown, such as the hash of a password; perhaps there is none. Neither a log nor an
 /// answer contains it.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(derive_more::Debug, Clone, Default, PartialEq, Eq)]
+#[debug("Secret")]
 pub struct Secret(Option<String>);
 
 impl Secret {
@@ -41,11 +40,5 @@ impl ColumnValue for Secret {
 
     fn read(_cx: &Context, row: &mut Row<'_>) -> Result<Self> {
         Ok(Self(row.take()?))
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
     }
 }

@@ -17,14 +17,9 @@ use crate::primitives::text::{escape, repair_name};
 use crate::render::json::{Limits, too_large};
 
 /// The reason why an element could not be written.
-#[derive(Debug)]
+#[derive(derive_more::Display, Debug)]
+#[display("{}", self.0)]
 pub(super) struct Failure(pub(super) Error);
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 impl std::error::Error for Failure {}
 

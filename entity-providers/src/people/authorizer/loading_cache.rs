@@ -1,6 +1,5 @@
 //! A cache of values that are loaded once, however many ask, and kept until their data changes.
 
-use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +16,8 @@ const MOST_AGE: Duration = Duration::from_secs(30);
 const LOCKS: usize = 64;
 
 /// Values of one kind, by name.
+#[derive(derive_more::Debug)]
+#[debug("LoadingCache({})", self.values.len())]
 pub(super) struct LoadingCache<T: Send + Sync + 'static> {
     values: Cache<Box<str>, Value<T>>,
     generation: AtomicU64,
@@ -100,11 +101,5 @@ impl<T> Clone for Value<T> {
             generation: self.generation,
             since: self.since,
         }
-    }
-}
-
-impl<T: Send + Sync + 'static> fmt::Debug for LoadingCache<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LoadingCache({})", self.values.len())
     }
 }

@@ -5,7 +5,6 @@
 //! between goes on at the next start. Invariant: what was done already, or written by others meanwhile, stays.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use entity_core::db::Db;
@@ -53,19 +52,14 @@ impl Work {
 }
 
 /// Work on one column of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(derive_more::Display, Clone, Debug, PartialEq, Eq)]
+#[display("{}.{} in all rows", self.table, self.column)]
 pub(crate) struct Task {
     table: String,
     /// The column by which the rows are gone through: a text that is the key.
     key: String,
     column: String,
     work: Work,
-}
-
-impl fmt::Display for Task {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{} in all rows", self.table, self.column)
-    }
 }
 
 impl Task {

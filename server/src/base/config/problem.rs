@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// One thing that is wrong with the configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(derive_more::Display, Clone, Debug, PartialEq, Eq)]
+#[display("`{}`: {}", self.key, self.message)]
 pub struct Problem {
     /// The key, the variable or the file that it is about.
     pub key: String,
@@ -27,12 +28,6 @@ impl Problem {
             .filter(|(is_broken, ..)| *is_broken)
             .map(|(_, key, message)| Self::new(key, message))
             .collect()
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.key, self.message)
     }
 }
 

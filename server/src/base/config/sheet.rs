@@ -37,7 +37,8 @@ impl fmt::Display for Source {
 }
 
 /// The file, the environment and the arguments, before anything is read from them.
-#[derive(Clone, Default)]
+#[derive(derive_more::Debug, Clone, Default)]
+#[debug("ConfigSources")]
 pub struct ConfigSources {
     /// The name and the text of the file.
     pub file: Option<(String, String)>,
@@ -45,12 +46,6 @@ pub struct ConfigSources {
     pub environment: Vec<(OsString, OsString)>,
     /// Keys and values from the arguments.
     pub arguments: Vec<(String, String)>,
-}
-
-impl fmt::Debug for ConfigSources {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConfigSources").finish_non_exhaustive()
-    }
 }
 
 /// Variables that begin like settings and are read elsewhere.

@@ -56,7 +56,8 @@ impl Visit for Cause {
 }
 
 /// Counts lines by the place in the code that they come from, and by the cause that they name.
-#[derive(Default)]
+#[derive(derive_more::Debug, Default)]
+#[debug("Limiter {{ repeated: {:?} }}", self.repeated())]
 pub(super) struct Limiter(Mutex<Seen>);
 
 #[derive(Default)]
@@ -154,14 +155,6 @@ fn source_of(metadata: &Metadata<'_>, cause: u64) -> String {
     match cause {
         0 => format!("{file}:{line}"),
         cause => format!("{file}:{line}, cause {cause}"),
-    }
-}
-
-impl fmt::Debug for Limiter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Limiter")
-            .field("repeated", &self.repeated())
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,5 @@
 //! The places of one class, and the queue before them.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,8 @@ use crate::base::class::Class;
 use crate::base::metrics::{Metrics, RejectReason};
 
 /// The places of one class. All clones are the same places.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Lane({})", self.0.class.name())]
 pub(crate) struct Lane(Arc<Inner>);
 
 struct Inner {
@@ -25,6 +25,8 @@ struct Inner {
 }
 
 /// The right to run. It is given back when this is dropped.
+#[derive(derive_more::Debug)]
+#[debug("Permit({:?})", self.lane)]
 pub(crate) struct Permit {
     lane: Lane,
     who: ClientKey,
@@ -184,18 +186,6 @@ impl Drop for Permit {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.lane.shares().leave(self.number);
-    }
-}
-
-impl fmt::Debug for Lane {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Lane({})", self.0.class.name())
-    }
-}
-
-impl fmt::Debug for Permit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Permit({:?})", self.lane)
     }
 }
 

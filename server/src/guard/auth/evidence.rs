@@ -1,6 +1,5 @@
 //! Evidence: the credentials of a user, and the authenticators that check them.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use async_trait::async_trait;
@@ -60,7 +59,8 @@ impl Evidence {
 }
 
 /// The properties of an account that a login needs.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Account {{ id: {:?} }}", self.id)]
 pub struct Account {
     /// The internal id.
     pub id: String,
@@ -72,14 +72,6 @@ pub struct Account {
     pub password_hash: Option<String>,
     /// True if it may not be used.
     pub is_disabled: bool,
-}
-
-impl fmt::Debug for Account {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Account")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Knows the accounts.

@@ -1,6 +1,5 @@
 //! Login and logout: evidence in, session out. Every path that checks a password goes through here.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -37,7 +36,8 @@ const MOST_NOTED: u64 = 100_000;
 const NAME_LETTERS: usize = 100;
 
 /// The parts of a [`Login`].
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("LoginParts")]
 pub struct LoginParts {
     /// Runs units of work.
     pub dispatcher: Dispatcher,
@@ -54,7 +54,8 @@ pub struct LoginParts {
 }
 
 /// Logs people in and out.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Login")]
 pub struct Login {
     parts: LoginParts,
     /// One try at a time for each account and network, so that guesses in parallel are counted as well.
@@ -447,18 +448,6 @@ fn no_session(error: Error) -> Error {
         _ => Error::new(ErrorKind::Internal, NOT_ESTABLISHED)
             .with_code(NO_SESSION)
             .with_source(error),
-    }
-}
-
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Login").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for LoginParts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoginParts").finish_non_exhaustive()
     }
 }
 

@@ -5,7 +5,6 @@
 //! before any work was done for it. The queue is that of the logins among the [places](crate::guard::admission): names
 //! of one network take turns, and no name is tried twice at the same time.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,7 +53,8 @@ impl Default for PasswordCost {
 }
 
 /// Hashes and verifies passwords. One for a service.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Passwords {{ free: {:?} }}", self.workers.available_permits())]
 pub struct Passwords {
     argon2: Arc<Argon2<'static>>,
     cost: PasswordCost,
@@ -189,14 +189,6 @@ impl Passwords {
         })
         .await
         .map_err(Error::internal)?
-    }
-}
-
-impl fmt::Debug for Passwords {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Passwords")
-            .field("free", &self.workers.available_permits())
-            .finish_non_exhaustive()
     }
 }
 

@@ -4,7 +4,6 @@
 //! it; one that this process ends is forgotten at once. The time of last use is kept in memory and written back now and
 //! then, for many sessions at a time.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -41,6 +40,8 @@ const CREDENTIALS: &str = "user.credentials";
 const WRITES_PER_TIMEOUT: i64 = 30;
 
 /// The sessions of the service.
+#[derive(derive_more::Debug)]
+#[debug("Sessions {{ settings: {:?}, believed: {:?} }}", self.settings, self.believed.entry_count())]
 pub struct Sessions {
     settings: SessionSettings,
     store: SqlSessions,
@@ -300,14 +301,5 @@ impl Task for TouchWriter {
 
     fn is_over(&self) -> bool {
         self.touches.is_closed() && self.touches.is_empty()
-    }
-}
-
-impl fmt::Debug for Sessions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sessions")
-            .field("settings", &self.settings)
-            .field("believed", &self.believed.entry_count())
-            .finish_non_exhaustive()
     }
 }

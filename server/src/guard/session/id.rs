@@ -13,11 +13,14 @@ const HANDLE_BYTES: usize = 15;
 
 /// The id of a session. It is a bearer credential, so it is shown to nobody but its owner and is never written to the
 /// table or to a log.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq)]
+#[debug("SessionId(…)")]
 pub struct SessionId(String);
 
 /// The SHA-256 of a [`SessionId`]: all that the service keeps of it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(derive_more::Debug, Clone, Copy, PartialEq, Eq, Hash)]
+// Shows the beginning only: enough to follow one session through a log.
+#[debug("IdHash({:.8}…)", self.to_hex())]
 pub struct IdHash([u8; 32]);
 
 impl SessionId {
@@ -89,19 +92,6 @@ pub fn new_handle() -> Result<String> {
 /// The operating system has no randomness to give.
 pub fn new_csrf_token() -> Result<String> {
     new_token()
-}
-
-impl fmt::Debug for SessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionId(…)")
-    }
-}
-
-/// Shows the beginning only: enough to follow one session through a log.
-impl fmt::Debug for IdHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "IdHash({:.8}…)", self.to_hex())
-    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ use super::table::Model;
 const SKEW: TimeDelta = TimeDelta::minutes(1);
 
 /// A session: its user, its times, and its origin.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Session {{ handle: {:?}, user: {:?} }}", self.handle, self.user.id)]
 pub struct Session {
     pub(crate) id: IdHash,
     pub(crate) handle: Arc<str>,
@@ -163,14 +164,5 @@ impl Session {
             address: row.address,
             attributes: Attributes::from_text(&row.attributes)?,
         })
-    }
-}
-
-impl std::fmt::Debug for Session {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session")
-            .field("handle", &self.handle)
-            .field("user", &self.user.id)
-            .finish_non_exhaustive()
     }
 }

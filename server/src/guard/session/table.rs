@@ -3,8 +3,9 @@
 use sea_orm::entity::prelude::*;
 
 /// A row: one session, known by the hash of its id.
-#[derive(Clone, PartialEq, Eq, DeriveEntityModel)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "session")]
+#[debug("session::Model {{ handle: {:?} }}", self.handle)]
 pub struct Model {
     /// SHA-256 of the id, hexadecimal. The id itself is nowhere.
     #[sea_orm(primary_key, auto_increment = false)]
@@ -37,11 +38,3 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
-
-impl std::fmt::Debug for Model {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("session::Model")
-            .field("handle", &self.handle)
-            .finish_non_exhaustive()
-    }
-}

@@ -5,7 +5,6 @@
 //! the service. Then it is sent under its name at once, a large one in parts. Multipart uploads are noted below `new`,
 //! so that their parts are removed if the service stops meanwhile.
 
-use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,7 +56,8 @@ const RETRIES: usize = 4;
 const RETRY: Duration = Duration::from_secs(20);
 
 /// The store.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("S3Store({})", self.0.address)]
 pub struct S3Store(Arc<Inner>);
 
 struct Inner {
@@ -68,12 +68,6 @@ struct Inner {
     parts: Semaphore,
     /// The address of the store, as it may be shown.
     address: String,
-}
-
-impl fmt::Debug for S3Store {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "S3Store({})", self.0.address)
-    }
 }
 
 impl S3Store {

@@ -4,7 +4,6 @@
 mod tests;
 
 use std::error::Error;
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use entity_core::primitives::is_web_address;
@@ -36,14 +35,9 @@ impl Resolve for Resolver {
 }
 
 /// A name has no public address.
-#[derive(Clone, Copy, Debug)]
+#[derive(derive_more::Display, Clone, Copy, Debug)]
+#[display("the host has no public address")]
 pub(super) struct NotPublic;
-
-impl fmt::Display for NotPublic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the host has no public address")
-    }
-}
 
 impl Error for NotPublic {}
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 
 use crate::contract::access::{Authorizer, Caller, Decision, Scope};
 use crate::contract::context::{Clock, Context, Ids, Services, Shared};
@@ -143,10 +144,7 @@ pub struct KeptEvents(Mutex<Vec<Event>>);
 impl KeptEvents {
     /// Returns the events published so far.
     pub fn all(&self) -> Vec<Event> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().clone()
     }
 }
 
@@ -157,10 +155,7 @@ impl EventSink for KeptEvents {
     }
 
     fn published(&self, events: &[Event]) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend_from_slice(events);
+        self.0.lock().extend_from_slice(events);
     }
 }
 

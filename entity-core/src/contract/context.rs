@@ -4,9 +4,10 @@ use std::any::{Any, TypeId};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use crate::contract::access::{Authorizer, Caller};
@@ -223,10 +224,7 @@ impl Context {
             time: self.now,
             details,
         };
-        self.events
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(event);
+        self.events.lock().push(event);
     }
 
     /// Switches to another request of the same unit of work, with what was done for it at the edge.
@@ -253,33 +251,26 @@ impl Context {
     /// Adds a header with this `name` to the answer. Its `value` must never be a secret.
     pub fn add_header(&self, name: &'static str, value: impl Into<String>) {
         let value = value.into();
-        self.headers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(ResponseHeader { name, value });
+        self.headers.lock().push(ResponseHeader { name, value });
     }
 
     /// Takes the headers that were added since the last call.
     pub(crate) fn take_headers(&self) -> Vec<ResponseHeader> {
-        let replaced =
-            std::mem::take(&mut *self.replaced.lock().unwrap_or_else(PoisonError::into_inner));
+        let replaced = std::mem::take(&mut *self.replaced.lock());
         if !replaced.is_empty() {
             let names: Vec<_> = replaced.into_iter().collect();
             self.add_header(REPLACED, names.join(" "));
         }
-        std::mem::take(&mut self.headers.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.headers.lock())
     }
 
     /// Takes the events that were emitted since the last call.
     pub(crate) fn take_events(&self) -> Vec<Event> {
-        std::mem::take(&mut self.events.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.events.lock())
     }
 
     /// Returns the events that were emitted so far and are not recorded yet.
     pub fn events(&self) -> Vec<Event> {
-        self.events
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.events.lock().clone()
     }
 }

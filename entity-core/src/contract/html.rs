@@ -6,8 +6,6 @@
 //! before the unit of work opens, and only looked up inside it. A long text that no client sent, because a patch copies it
 //! from a field that is no HTML, is refused. Providers need not know of any of this.
 
-use std::sync::PoisonError;
-
 use serde_json::{Map, Value};
 
 use crate::contract::access::Caller;
@@ -122,10 +120,7 @@ impl Context {
 
     fn sanitize(&self, prefix: &str, text: &str) -> Sanitized {
         let mut typed = typed::to_html(text);
-        self.replaced
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .append(&mut typed.replaced);
+        self.replaced.lock().append(&mut typed.replaced);
         let service = &self.shared.sanitizer;
         let sanitized = match self.preparation.texts.get(&typed.html) {
             Some(done) => done.clone()?,

@@ -1,9 +1,9 @@
 //! Presence: the users who asked for something of a site lately, as one node of a service remembers them.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 
 use crate::contract::context::Context;
 
@@ -53,7 +53,7 @@ impl PresenceTracker {
 
     /// Notes that `user` visits `site` at `now`.
     pub fn note(&self, site: &str, user: &str, now: DateTime<Utc>) {
-        let mut noted = self.noted();
+        let mut noted = self.0.lock();
         let known = noted.sites.get_mut(site).and_then(|it| it.get_mut(user));
         if let Some(times) = known {
             times.seen = times.seen.max(now);
@@ -73,7 +73,7 @@ impl PresenceTracker {
 
     /// Returns those who visit `site` at `now`, with when they asked last.
     pub fn of_site(&self, site: &str, now: DateTime<Utc>) -> Vec<(String, DateTime<Utc>)> {
-        let noted = self.noted();
+        let noted = self.0.lock();
         let users = noted.sites.get(site).into_iter().flatten();
         let present = users.filter(|(_, times)| times.seen > Self::since(now));
         present.map(|(user, it)| (user.clone(), it.seen)).collect()
@@ -82,7 +82,7 @@ impl PresenceTracker {
     /// Returns the visits that were not told yet, or not for a minute, by site and user, and forgets those that are over at
     /// `now`.
     pub fn untold(&self, now: DateTime<Utc>) -> Vec<Visit> {
-        let mut noted = self.noted();
+        let mut noted = self.0.lock();
         let mut untold = Vec::new();
         for (site, users) in &mut noted.sites {
             users.retain(|_, it| it.seen > Self::since(now));
@@ -105,16 +105,12 @@ impl PresenceTracker {
 
     /// Notes that these visits were not kept, so that they are told once more.
     pub fn tell_again(&self, visits: &[Visit]) {
-        let mut noted = self.noted();
+        let mut noted = self.0.lock();
         for Visit { site, user, .. } in visits {
             if let Some(times) = noted.sites.get_mut(site).and_then(|it| it.get_mut(user)) {
                 times.told = None;
             }
         }
-    }
-
-    fn noted(&self) -> MutexGuard<'_, Noted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

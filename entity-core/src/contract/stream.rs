@@ -1,9 +1,9 @@
 //! Answers that are made piece by piece while they are sent, and are never in memory as a whole.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 
 use crate::contract::context::Context;
 use crate::primitives::error::Result;
@@ -58,7 +58,7 @@ impl Streaming {
 
     /// Takes the source of the pieces, which there is once.
     pub fn take(&self) -> Option<Box<dyn Pieces>> {
-        let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pieces = self.pieces.lock();
         pieces.take()
     }
 }

@@ -1,13 +1,14 @@
 //! The known faults of a database: shared by all its connections, and reported to the operator once.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use futures::channel::oneshot;
 use futures::future::Shared;
+use parking_lot::Mutex;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use sea_orm::{DbErr, sqlx};
 
@@ -78,7 +79,7 @@ impl Faults {
     /// Records an error of the driver, and tells the operator what to do about it.
     pub(super) fn see(&self, error: &sqlx::Error) {
         if failure::is_lost(error) && !failure::is_crowded(error) {
-            self.seen().lost = Some(Instant::now());
+            self.0.seen.lock().lost = Some(Instant::now());
         }
         let Some(fault) = Fault::of(error) else {
             return;
@@ -87,17 +88,12 @@ impl Faults {
             Fault::Broken if self.is_read_only() => Fault::ReadOnly,
             fault => fault,
         };
-        if self.seen().told.replace(fault) != Some(fault) {
+        if self.0.seen.lock().told.replace(fault) != Some(fault) {
             self.tell(fault, error);
         }
         if fault == Fault::Broken {
             self.0.is_broken.store(true, Ordering::SeqCst);
-            let bell = self
-                .0
-                .bell
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
+            let bell = self.0.bell.lock().take();
             if let Some(bell) = bell {
                 // It is heard by whoever waits, which may be nobody.
                 let _ = bell.send(());
@@ -114,7 +110,7 @@ impl Faults {
 
     /// Records that something was written and synced.
     pub(super) fn see_success(&self) {
-        if self.seen().told.take().is_some() {
+        if self.0.seen.lock().told.take().is_some() {
             tracing::info!(file = %self.name().display(), "the database can be written again");
         }
     }
@@ -122,7 +118,7 @@ impl Faults {
     /// Returns whether a connection of this age was opened before another one was last found to be lost: its server may
     /// have restarted since.
     pub fn outdate(&self, age: Duration) -> bool {
-        let lost = self.seen().lost;
+        let lost = self.0.seen.lock().lost;
         lost.is_some_and(|it| it.elapsed() <= age)
     }
 
@@ -157,9 +153,5 @@ impl Faults {
 
     fn name(&self) -> &Path {
         self.0.file.as_deref().unwrap_or(Path::new("the server"))
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

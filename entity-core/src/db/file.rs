@@ -5,9 +5,10 @@
 //! statement that turns out not to be short is interrupted here, before it occupies the thread for long.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rusqlite::types::{ToSql, ToSqlOutput, Value as Cell, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 use sea_orm::{Statement, Value};
@@ -73,11 +74,11 @@ impl File {
         reader.set_end(None);
         match done {
             Ok(()) => {
-                self.lock().push(reader);
+                self.0.idle.lock().push(reader);
                 Ok(true)
             }
             Err(error) if is_interrupted(&error) => {
-                self.lock().push(reader);
+                self.0.idle.lock().push(reader);
                 Ok(false)
             }
             Err(error) => Err(error),
@@ -85,21 +86,17 @@ impl File {
     }
 
     fn take(&self) -> Result<Reader> {
-        let idle = self.lock().pop();
+        let idle = self.0.idle.lock().pop();
         match idle {
             Some(reader) => Ok(reader),
             None => Ok(open(&self.0.path)?),
         }
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
-        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Reader {
     fn set_end(&self, end: Option<Instant>) {
-        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
+        *self.end.lock() = end;
     }
 }
 
@@ -120,7 +117,7 @@ fn open(path: &Path) -> rusqlite::Result<Reader> {
     let end = Arc::new(Mutex::new(None::<Instant>));
     let until = Arc::clone(&end);
     let is_over = move || {
-        let end = *until.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = *until.lock();
         end.is_some_and(|it| it <= Instant::now())
     };
     connection.progress_handler(STEPS, Some(is_over))?;

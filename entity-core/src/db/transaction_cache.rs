@@ -5,7 +5,9 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::session::Session;
 use crate::primitives::error::Result;
@@ -29,7 +31,7 @@ impl TransactionCache {
         // A lock waits for others, who may have changed what was read.
         let only_reads = sql.starts_with("SELECT ") && !sql.contains(" FOR ");
         if !only_reads {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             state.values.clear();
             state.changes = state.changes.saturating_add(1);
         }
@@ -42,7 +44,7 @@ impl TransactionCache {
     ) -> Result<Arc<T>> {
         let key = (TypeId::of::<T>(), Box::from(name));
         let (found, before) = {
-            let state = self.state();
+            let state = self.0.lock();
             (state.values.get(&key).cloned(), state.changes)
         };
         if let Some(value) = found.and_then(|it| it.downcast().ok()) {
@@ -50,15 +52,11 @@ impl TransactionCache {
         }
         let value = load.await?;
         let any: Arc<dyn Any + Send + Sync> = Arc::<T>::clone(&value);
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if state.changes == before {
             state.values.insert(key, any);
         }
         Ok(value)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

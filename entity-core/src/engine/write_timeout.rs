@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, Either, select};
+use parking_lot::Mutex;
 
 use crate::contract::origin::Origin;
 use crate::contract::request::Request;
@@ -48,7 +49,7 @@ impl Holders {
     /// Returns what the unit of work does that holds the right for longest, if none has come to its end for longer than
     /// `length` until `now`: a hook of a type that loops without waiting for anything is one that nothing can end.
     pub fn stalled(&self, now: Instant, length: Duration) -> Option<String> {
-        let book = self.book();
+        let book = self.0.lock();
         let (since, work) = book.held.values().next()?;
         let last = book.ended.map_or(*since, |it| it.max(*since));
         (now.saturating_duration_since(last) > length).then(|| work.clone())
@@ -56,20 +57,16 @@ impl Holders {
 
     /// Notes that a unit of work, which does this, holds the right since `now`. Returns its number.
     fn enter(&self, work: String, now: Instant) -> u64 {
-        let held = &mut self.book().held;
+        let held = &mut self.0.lock().held;
         let number = held.last_key_value().map_or(0, |it| it.0 + 1);
         held.insert(number, (now, work));
         number
     }
 
     fn leave(&self, number: u64, now: Instant) {
-        let mut book = self.book();
+        let mut book = self.0.lock();
         book.held.remove(&number);
         book.ended = Some(now);
-    }
-
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,7 +113,7 @@ impl WriteTimeout {
     pub(crate) fn set_request(&self, request: &Request) {
         let (verb, path) = (request.verb.name(), &request.path);
         let work = format!("`{verb} /direct{path}` of the type `{}`", path.prefix);
-        if let Some(held) = self.holders.book().held.get_mut(&self.number) {
+        if let Some(held) = self.holders.0.lock().held.get_mut(&self.number) {
             held.1 = work;
         }
     }
@@ -124,7 +121,7 @@ impl WriteTimeout {
     /// Returns the error for a unit of work that held the right to write for too long. The same request would take as
     /// long again, so the error names no time after which to retry.
     fn overstayed(&self) -> Error {
-        let held = self.holders.book().held.get(&self.number).cloned();
+        let held = self.holders.0.lock().held.get(&self.number).cloned();
         Error::new(
             ErrorKind::Unavailable,
             "the request held the right to write for too long and was rolled back: write less at a time, in a batch \

@@ -1,9 +1,10 @@
 //! The deadline of a request, which is put off while its body comes: that has a time limit of its own, and the work on
 //! it has no more time than that of a request without one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// The interval at which a deadline that may be moved is checked.
@@ -68,7 +69,7 @@ impl Deadline {
     /// Returns the time of the next check; `None` if it is over.
     pub(crate) fn again(&self) -> Option<Instant> {
         let moved = self.moved.as_ref()?;
-        let at = *moved.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = *moved.lock();
         let now = Instant::now();
         match at {
             Some(at) if at <= now => None,
@@ -79,7 +80,7 @@ impl Deadline {
 
     fn set(&self, at: Option<Instant>) {
         if let Some(moved) = &self.moved {
-            *moved.lock().unwrap_or_else(PoisonError::into_inner) = at;
+            *moved.lock() = at;
         }
     }
 }
@@ -118,7 +119,7 @@ mod tests {
         let left = deadline.suspend();
         assert!(left <= length);
         deadline.resume(left);
-        let until = deadline.moved.as_ref().unwrap().lock().unwrap().unwrap();
+        let until = deadline.moved.as_ref().unwrap().lock().unwrap();
         assert!(until <= Instant::now() + length);
     }
 }

@@ -8,7 +8,7 @@ mod listener;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -17,6 +17,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::base::metrics::{self, Metrics, MetricsRegistry, RejectReason};
@@ -170,34 +171,27 @@ impl Health {
     }
 
     fn parts(&self) -> MutexGuard<'_, BTreeMap<&'static str, &'static str>> {
-        self.0
-            .degraded
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.degraded.lock()
     }
 
     fn live_at(&self, now: Instant) -> StatusCode {
-        let turn = self.seen().turn;
+        let turn = self.0.seen.lock().turn;
         let is_stuck = turn.is_some_and(|it| now.saturating_duration_since(it) > STUCK);
         status(!is_stuck)
     }
 
     fn ready_at(&self, now: Instant) -> StatusCode {
-        let answer = self.seen().answer;
+        let answer = self.0.seen.lock().answer;
         let is_fresh = answer.is_some_and(|it| now.saturating_duration_since(it) <= FRESH);
         status(is_fresh && !self.is_draining() && !self.parts().contains_key(WRITES))
     }
 
     pub(crate) fn note_turn(&self, now: Instant) {
-        self.seen().turn = Some(now);
+        self.0.seen.lock().turn = Some(now);
     }
 
     pub(crate) fn note_answer(&self, now: Instant) {
-        self.seen().answer = Some(now);
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.seen.lock().answer = Some(now);
     }
 }
 

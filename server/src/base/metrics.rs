@@ -4,11 +4,12 @@
 //! are kept elsewhere, such as the length of a queue, are read only when the metrics are: see [`MetricsRegistry::register_gauge`].
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::StatusCode;
+use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _, text};
 use prometheus_client::metrics::counter::Counter;
@@ -196,21 +197,17 @@ impl MetricsRegistry {
             help,
             read: Box::new(read),
         };
-        self.registry().register_collector(Box::new(asked));
+        self.registry.lock().register_collector(Box::new(asked));
     }
 
     /// All figures in the text format of Prometheus and `OpenMetrics`.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
-        match text::encode(&mut text, &self.registry()) {
+        match text::encode(&mut text, &self.registry.lock()) {
             Ok(()) => text,
             // Writing to a string can't fail.
             Err(fmt::Error) => String::new(),
         }
-    }
-
-    fn registry(&self) -> std::sync::MutexGuard<'_, Registry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

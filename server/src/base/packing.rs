@@ -5,13 +5,14 @@
 
 use std::future::Future;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use entity_core::blob::{Blob, Blobs};
 use entity_core::{Error, ErrorKind, Result};
 use futures::{Stream, StreamExt as _, stream};
+use parking_lot::Mutex;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_util::task::TaskTracker;
 use zip::write::{SimpleFileOptions, StreamWriter};
@@ -37,7 +38,7 @@ struct Pipe(Arc<Mutex<Vec<u8>>>);
 
 impl Pipe {
     fn take(&self, least: usize) -> Bytes {
-        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = self.0.lock();
         match bytes.len() >= least {
             true => std::mem::take(&mut *bytes).into(),
             false => Bytes::new(),
@@ -47,7 +48,7 @@ impl Pipe {
 
 impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.extend_from_slice(bytes);
         Ok(bytes.len())
     }

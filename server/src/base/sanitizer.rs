@@ -4,12 +4,13 @@
 //! others for it. A request that finds too many waiting is refused with a time after which to try again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use entity_core::html::{Sanitized, Sanitizer};
 use entity_core::{Caller, Error, Result};
 use entity_providers::base::html::HtmlRules;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The maximum length of a text that is sanitised in place, in bytes: that takes no longer than a millisecond or two.
@@ -48,7 +49,7 @@ impl HtmlSanitizer {
 
     /// The lane of `account`, which is forgotten when nobody holds it.
     fn lane(&self, account: &str) -> Arc<Lane> {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self.lanes.lock();
         if let Some(lane) = lanes.get(account).and_then(Weak::upgrade) {
             return lane;
         }

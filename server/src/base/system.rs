@@ -1,12 +1,12 @@
 //! The real clock and the real ids: the only place that asks the machine for the time.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::context::{Clock, Ids};
 use entity_core::engine::Timer;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use uuid::{ContextV7, Timestamp, Uuid};
 
 /// The largest step of the machine's clock that is believed at once.
@@ -74,7 +74,7 @@ impl Clock for SystemClock {
     }
 
     fn steady(&self) -> DateTime<Utc> {
-        let mut steady = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut steady = self.0.lock();
         let (wall, at) = (self.now(), Instant::now());
         steady
             .get_or_insert_with(|| Steady::new(wall, at))
@@ -99,7 +99,7 @@ pub struct UuidIds(Mutex<ContextV7>);
 impl Ids for UuidIds {
     fn new_id(&self, now: DateTime<Utc>) -> String {
         let seconds = u64::try_from(now.timestamp()).unwrap_or_default();
-        let context = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let context = self.0.lock();
         let stamp = Timestamp::from_unix(&*context, seconds, now.timestamp_subsec_nanos());
         Uuid::new_v7(stamp).to_string()
     }

@@ -5,7 +5,7 @@
 //! with the reader's own.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
@@ -14,6 +14,7 @@ use axum::response::Response;
 use entity_core::format::{Format, View};
 use entity_core::reply::Effect;
 use entity_core::{Result, Version};
+use parking_lot::Mutex;
 
 use crate::web::coding::{self, GZIP, PrecompressedBody};
 use crate::web::direct::validators::{Validators, digest};
@@ -115,7 +116,7 @@ impl Descriptions {
         key: Key,
         write: impl FnOnce(&Key) -> Result<Vec<u8>>,
     ) -> Result<Arc<Description>> {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.0.lock();
         if let Some(found) = made.get(&key) {
             return Ok(Arc::clone(found));
         }

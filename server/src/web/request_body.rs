@@ -1,12 +1,12 @@
 //! The body of a request, which is read once the request may have one.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use entity_core::blob::Upload;
 use entity_core::{Error, ErrorKind, Result};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use parking_lot::Mutex;
 use tokio::time::timeout;
 
 use super::request_context::RequestContext;
@@ -66,7 +66,7 @@ impl RequestBody {
     /// Takes the body that nobody read yet.
     pub(crate) fn take(&mut self) -> Option<Body> {
         let unread = self.unread.get_mut();
-        unread.unwrap_or_else(PoisonError::into_inner).take()
+        unread.take()
     }
 
     /// Returns whether the request brought nothing.

@@ -2,7 +2,7 @@
 //! closed while it sends never sees the answer that refuses it.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use axum::http::HeaderMap;
 use axum::http::header::EXPECT;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
@@ -48,9 +49,7 @@ impl Unread {
 
     /// Reads the rest in the background.
     pub(crate) fn read_on(self, tasks: &TaskTracker) {
-        let rest = self
-            .0
-            .and_then(|it| it.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let rest = self.0.and_then(|it| it.lock().take());
         if let Some(mut rest) = rest {
             tasks.spawn(timeout(PATIENCE, async move {
                 let mut bytes = 0_usize;
@@ -94,7 +93,7 @@ impl HttpBody for Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         if !self.waits && !self.is_end_stream() {
-            let mut rest = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rest = self.unread.lock();
             *rest = self.body.take();
         }
     }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 use super::Blob;
@@ -43,7 +44,7 @@ pub fn damaged(what: impl Into<String>) -> Error {
 }
 
 /// The files that are whole, each with the mark that it had when it was read.
-pub(super) type Seen = HashMap<Blob, String>;
+type Seen = HashMap<Blob, String>;
 
 /// A store of files by their digest. A service has one, which all its nodes share.
 #[async_trait]

@@ -1,14 +1,13 @@
 //! Stored files are whole: there, and with the bytes that their digest tells, or they are not sent.
 
 use std::ops::Range;
-use std::sync::{MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use futures::stream::{StreamExt as _, TryStreamExt as _, try_unfold};
 use sha2::{Digest as _, Sha256};
 
 use super::Blob;
-use super::store::{Blobs, ByteStream, Opened, Seen, damaged};
+use super::store::{Blobs, ByteStream, Opened, damaged};
 use crate::primitives::error::Result;
 
 /// The maximum size of a file of which all is read before its first byte is answered. The bytes of a larger one are
@@ -25,7 +24,7 @@ impl Blobs {
     /// Returns an error if the file can't be read, or with the code [`FILE_DAMAGED`](super::FILE_DAMAGED) if it is not whole.
     pub async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream> {
         let opened = self.find(blob, range.clone()).await?;
-        if self.seen().get(blob) == Some(&opened.mark) {
+        if self.seen.lock().get(blob) == Some(&opened.mark) {
             return Ok(opened.pieces);
         }
         if range == (0..blob.size()) && blob.size() > READ_FIRST {
@@ -94,7 +93,7 @@ impl Blobs {
                 match held {
                     Some(_) if digest != blob.digest => Err(damaged("has other bytes")),
                     Some(last) => {
-                        let mut seen = blobs.seen();
+                        let mut seen = blobs.seen.lock();
                         if seen.len() >= REMEMBERED {
                             seen.clear();
                         }
@@ -106,9 +105,5 @@ impl Blobs {
             }
         });
         checked.boxed()
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,13 +1,14 @@
 //! The connections of a query pool: each in a pool of its own, with the means to stop its statement.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use entity_core::db::{QueryPool, QueryPoolCounts, RowVisitor, overrun, refusal};
 use futures::TryStreamExt as _;
+use parking_lot::Mutex;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::sqlite::SqliteConnectOptions;
@@ -181,13 +182,7 @@ impl BoundedPool {
                 timeout(self.wait, wanted).await.ok()?.ok()?
             }
         };
-        Some((self.connections().pop_front()?, permit))
-    }
-
-    fn connections(&self) -> std::sync::MutexGuard<'_, VecDeque<PooledConnection>> {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        Some((self.connections.lock().pop_front()?, permit))
     }
 
     /// A connection that has served comes first again: its statements are prepared, and its rows are in the caches. One
@@ -198,7 +193,7 @@ impl BoundedPool {
         permit: OwnedSemaphorePermit,
         has_served: bool,
     ) {
-        let mut connections = self.connections();
+        let mut connections = self.connections.lock();
         match has_served {
             true => connections.push_front(connection),
             false => connections.push_back(connection),

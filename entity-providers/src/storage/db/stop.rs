@@ -1,10 +1,11 @@
 //! The means to stop a statement in the middle: SQLite asks between its steps, PostgreSQL is told over another
 //! connection.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use entity_core::db::{Stop, Stops};
+use parking_lot::Mutex;
 use sea_orm::sqlx::Sqlite;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement, Value};
@@ -21,11 +22,11 @@ pub(super) struct Timer(Mutex<Option<Instant>>);
 
 impl Timer {
     pub(super) fn set(&self, end: Option<Instant>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = end;
+        *self.0.lock() = end;
     }
 
     fn may_go_on(&self) -> bool {
-        let end = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = *self.0.lock();
         end.is_none_or(|it| Instant::now() < it)
     }
 }
@@ -67,7 +68,7 @@ impl FileStops {
         let own = Arc::clone(&stops);
         let pool = timed(pool, move || {
             let timer = Arc::<Timer>::default();
-            *own.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&timer);
+            *own.0.lock() = Arc::clone(&timer);
             timer
         });
         (pool, stops)
@@ -76,7 +77,7 @@ impl FileStops {
 
 impl Stops for FileStops {
     fn begin(&self) -> Box<dyn Stop> {
-        let timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let timer = self.0.lock();
         Box::new(FileStop(Arc::clone(&timer)))
     }
 }

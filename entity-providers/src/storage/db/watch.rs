@@ -1,10 +1,10 @@
 //! Reports the connections that a migration waits for.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use entity_core::db::Db;
 use entity_core::{Error, ErrorKind, Result};
+use parking_lot::Mutex;
 use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, Statement};
 use tokio::time::sleep;
 
@@ -77,7 +77,7 @@ impl Watched {
             let found = found.ok().flatten();
             let blockers: Option<String> =
                 found.and_then(|row| row.try_get("", "blockers").ok().flatten());
-            let mut known = self.blockers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.blockers.lock();
             if let Some(blockers) = blockers
                 && known.as_ref() != Some(&blockers)
             {
@@ -88,7 +88,7 @@ impl Watched {
     }
 
     fn explain(&self, error: Error) -> Error {
-        let known = self.blockers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.blockers.lock();
         match &*known {
             Some(blockers) if error.kind() == ErrorKind::Unavailable => Error::new(
                 ErrorKind::Internal,

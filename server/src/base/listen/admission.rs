@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::base::network::network;
@@ -59,7 +60,7 @@ impl Admission {
             });
         }
         let address = network(address);
-        let mut open = self.open.lock();
+        let mut open = self.open.0.lock();
         let count = open.entry(address).or_default();
         if *count >= self.per_address {
             return None;
@@ -72,18 +73,14 @@ impl Admission {
     }
 }
 
-impl Open {
-    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Open {}
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         let Some((open, address)) = self.counted.take() else {
             return;
         };
-        let mut open = open.lock();
+        let mut open = open.0.lock();
         match open.get_mut(&address) {
             Some(count) if *count > 1 => *count -= 1,
             _ => drop(open.remove(&address)),

@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tracing::callsite::Identifier;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -86,7 +87,7 @@ impl Limiter {
         limit: usize,
         now: Instant,
     ) -> bool {
-        let mut seen = self.lock();
+        let mut seen = self.0.lock();
         let (key, limit) = match cause {
             0 => ((metadata.callsite(), 0), limit),
             cause => (seen.key_of((metadata.callsite(), cause)), limit.min(1)),
@@ -112,13 +113,13 @@ impl Limiter {
 
     /// Returns the number of lines that were not written so far.
     pub(super) fn repeated(&self) -> u64 {
-        self.lock().repeated
+        self.0.lock().repeated
     }
 
     /// Returns the places that left out lines since the last call, with the numbers. Causes that did not occur
     /// meanwhile are forgotten.
     pub(super) fn take(&self) -> Vec<(String, u64)> {
-        let mut seen = self.lock();
+        let mut seen = self.0.lock();
         let places = seen.places.values_mut().filter(|it| it.repeated > 0);
         let told = places
             .map(|it| (it.source.clone(), std::mem::take(&mut it.repeated)))
@@ -127,10 +128,6 @@ impl Limiter {
             .retain(|key, place| key.1 == 0 || place.since.elapsed() < MINUTE);
         seen.causes = seen.places.keys().filter(|it| it.1 != 0).count();
         told
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

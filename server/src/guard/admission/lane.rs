@@ -1,9 +1,10 @@
 //! The places of one class, and the queue before them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use entity_core::{Error, Result};
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -64,7 +65,7 @@ impl Lane {
     /// Fails as [`enter`](Self::enter) does.
     pub(super) async fn enter_for(&self, who: ClientKey, expected: Duration) -> Result<Permit> {
         let asked = {
-            let mut shares = self.shares();
+            let mut shares = self.0.shares.lock();
             if shares.start(who) {
                 return Ok(self.place(who));
             }
@@ -92,7 +93,7 @@ impl Lane {
     /// # Errors
     /// They can't.
     pub(crate) fn try_enter(&self, who: ClientKey) -> Result<Permit> {
-        let may = self.shares().start(who);
+        let may = self.0.shares.lock().start(who);
         match may {
             true => Ok(self.place(who)),
             false => Err(self.error(RejectReason::Full)),
@@ -104,18 +105,18 @@ impl Lane {
     /// # Errors
     /// As [`Lane::enter`].
     pub(crate) fn check(&self, who: ClientKey) -> Result<()> {
-        let checked = self.shares().check(who);
+        let checked = self.0.shares.lock().check(who);
         checked.map_err(|refused| self.refuse(refused))
     }
 
     /// The number that wait.
     pub(crate) fn waiting(&self) -> usize {
-        self.shares().waiting()
+        self.0.shares.lock().waiting()
     }
 
     /// The number that run.
     pub(crate) fn running(&self) -> usize {
-        self.shares().running()
+        self.0.shares.lock().running()
     }
 
     fn place(&self, who: ClientKey) -> Permit {
@@ -161,7 +162,7 @@ impl Lane {
     /// Gives free places to those whose turn it is.
     fn hand_out(&self) {
         loop {
-            let next = self.shares().next(Instant::now());
+            let next = self.0.shares.lock().next(Instant::now());
             let Some((who, turn)) = next else {
                 return;
             };
@@ -169,23 +170,19 @@ impl Lane {
             drop(turn.send(self.place(who)));
         }
     }
-
-    fn shares(&self) -> MutexGuard<'_, Shares<oneshot::Sender<Permit>>> {
-        self.0.shares.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         let now = Instant::now();
-        self.lane.shares().end(self.who, self.since, now);
+        self.lane.0.shares.lock().end(self.who, self.since, now);
         self.lane.hand_out();
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.lane.shares().leave(self.number);
+        self.lane.0.shares.lock().leave(self.number);
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! A request that waits to read much gives its first place back, so that everyday requests run meanwhile.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
 use entity_core::Result;
 use entity_core::engine::LargeResponsePermit;
+use parking_lot::Mutex;
 
 use super::known_large::KnownLarge;
 use super::lane::{Lane, Permit};
@@ -79,12 +80,12 @@ impl PermitGuard {
     }
 
     pub(super) fn who(&self) -> ClientKey {
-        self.0.book().who
+        self.0.0.book.lock().who
     }
 
     /// It is `who` whose seat this is, unless they have a place already.
     pub(super) fn settle(&self, who: ClientKey) {
-        let mut book = self.0.book();
+        let mut book = self.0.0.book.lock();
         if book.place.is_none() {
             book.who = who;
         }
@@ -98,7 +99,7 @@ impl PermitGuard {
 impl Drop for PermitGuard {
     fn drop(&mut self) {
         let place = {
-            let mut book = self.0.book();
+            let mut book = self.0.0.book.lock();
             book.is_left = true;
             book.place.take()
         };
@@ -108,14 +109,10 @@ impl Drop for PermitGuard {
 }
 
 impl RequestPermit {
-    fn book(&self) -> MutexGuard<'_, State> {
-        self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The result of asking for a place for large answers. A refusal is remembered.
     fn tell<T>(&self, asked: Result<T>) -> Result<T> {
         if let (Err(_), Some(number)) = (&asked, self.0.asked) {
-            let question = (self.book().who.group, number);
+            let question = (self.0.book.lock().who.group, number);
             self.0.large.known.note(question, Instant::now());
         }
         asked
@@ -123,7 +120,7 @@ impl RequestPermit {
 
     fn sit(&self, place: Permit) {
         let given_back = {
-            let mut book = self.book();
+            let mut book = self.0.book.lock();
             match book.is_left {
                 true => Some(place),
                 false => book.place.replace(place),
@@ -137,7 +134,7 @@ impl RequestPermit {
 impl LargeResponsePermit for RequestPermit {
     async fn wait(&self) -> Result<()> {
         let (who, place) = {
-            let mut book = self.book();
+            let mut book = self.0.book.lock();
             (book.who, book.place.take())
         };
         drop(place);
@@ -147,12 +144,12 @@ impl LargeResponsePermit for RequestPermit {
     }
 
     fn check(&self) -> Result<()> {
-        let who = self.book().who;
+        let who = self.0.book.lock().who;
         self.tell(self.0.large.lane.check(who))
     }
 
     fn try_now(&self) -> Result<()> {
-        let who = self.book().who;
+        let who = self.0.book.lock().who;
         let place = self.0.large.lane.try_enter(who)?;
         self.sit(place);
         Ok(())

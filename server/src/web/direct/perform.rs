@@ -2,8 +2,6 @@
 //!
 //! The answer to a request that writes is made before anything is committed: what can't be answered is not done.
 
-use std::sync::{Mutex, PoisonError};
-
 use async_trait::async_trait;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -11,6 +9,7 @@ use entity_core::engine::{Atomic, Audit, Content, Finish, Preparation, Request, 
 use entity_core::format::Format;
 use entity_core::reply::{Body, Effect, Reply};
 use entity_core::{Context, Error, Input, Preconditions, Result, Verb};
+use parking_lot::Mutex;
 
 use super::body::Parsed;
 use super::idempotency::{self, Key, Replay};
@@ -278,7 +277,7 @@ impl Performance<'_> {
         if let Body::Incomplete(error) = reply.body {
             return Err(error);
         }
-        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answer = self.answer.lock();
         answer
             .take()
             .ok_or_else(|| Error::internal("a request that writes has no answer"))
@@ -372,7 +371,7 @@ impl Finish for Performance<'_> {
             response = key.keep(cx, response).await?;
         }
         let audit = Audit::Answered(response.status().as_u16());
-        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answer = self.answer.lock();
         *answer = Some(response);
         Ok(audit)
     }

@@ -1,9 +1,10 @@
 //! The places of streams of events: so many for each account, and so many for all.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use entity_core::{Error, Result};
+use parking_lot::Mutex;
 
 /// The `Retry-After` of a client that finds all places taken, in seconds.
 const RETRY_AFTER: u32 = 30;
@@ -38,7 +39,7 @@ impl Live {
     /// # Errors
     /// Returns an error if there is none.
     pub(super) fn enter(&self, user: &str) -> Result<Place> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         if open.get(user).is_some_and(|it| *it >= self.most_of_account) {
             let message = format!(
                 "an account follows {} streams of events at most (`limits.eventStreams`): close one",
@@ -60,18 +61,14 @@ impl Live {
 
     /// Returns the number of open streams.
     pub(crate) fn count(&self) -> usize {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.lock();
         open.values().sum()
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self
-            .live
-            .open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.live.open.lock();
         if let Some(count) = open.get_mut(&self.user) {
             *count = count.saturating_sub(1);
         }
@@ -95,6 +92,6 @@ mod tests {
         live.enter("cleo").unwrap();
         drop((ada, ben));
         assert_eq!(live.count(), 0);
-        assert!(live.open.lock().unwrap().is_empty());
+        assert!(live.open.lock().is_empty());
     }
 }

@@ -2,10 +2,11 @@
 //! room that it has. When a file is noted in the database, it counts there.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use entity_core::blob::Room;
 use entity_core::{Error, Result};
+use parking_lot::Mutex;
 
 /// An account or a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +49,7 @@ impl Counted {
     pub(super) fn add(&mut self, bytes: usize) -> Result<()> {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.bytes = self.bytes.saturating_add(bytes);
-        let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.0.lock();
         let mut full = None;
         for (payer, room) in &self.rooms {
             let sum = all.entry(payer.clone()).or_default();
@@ -72,7 +73,7 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.0.lock();
         for (payer, _) in &self.rooms {
             if let Some(sum) = all.get_mut(payer) {
                 *sum = sum.saturating_sub(self.bytes);

@@ -135,9 +135,6 @@ pub async fn may<P: Provider>(
 
 /// Returns whether the caller meets the need of an action on an entity of this site and owner or, without one, on the
 /// collection.
-///
-/// # Errors
-/// Returns an error if a permission could not be decided.
 pub(crate) async fn may_run(
     cx: &Context,
     need: Need,
@@ -150,9 +147,6 @@ pub(crate) async fn may_run(
 }
 
 /// Returns whether the caller meets `need`, in `site` if it is one in a site.
-///
-/// # Errors
-/// Returns an error if a permission could not be decided.
 pub(crate) async fn may_run_in_site(cx: &Context, need: Need, site: Option<&str>) -> Result<bool> {
     is_granted(demand_in_site(cx, need, site).await)
 }

@@ -29,9 +29,6 @@ const UNSENT: &str =
 pub const DIRECTORY: &str = "/direct/%7Btype%7D/";
 
 /// Sanitises the long ones of `texts`.
-///
-/// # Errors
-/// Returns an error if too many texts are waiting to be sanitised.
 pub(crate) async fn sanitize_apart(
     shared: &Shared,
     caller: &Caller,
@@ -92,9 +89,6 @@ fn has_text(schema: &Schema, stored: &Value, text: &str) -> bool {
 impl Context {
     /// Returns `fields` with the HTML in them sanitised, for an entity of this type. A text that comes back as the entity has
     /// it `stored` is not what somebody typed: it stays.
-    ///
-    /// # Errors
-    /// Returns an error if a text is refused.
     pub(crate) fn sanitize_fields(
         &self,
         (prefix, schema): Type,

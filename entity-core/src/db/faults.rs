@@ -66,9 +66,6 @@ impl Faults {
     }
 
     /// Checks that there is no failure for which [`broken`](Self::broken) waits.
-    ///
-    /// # Errors
-    /// Returns an error if there is one: nothing may be written then.
     pub(super) fn check(&self) -> Result<()> {
         if self.0.is_broken.load(Ordering::SeqCst) {
             return Err(failure::broken());

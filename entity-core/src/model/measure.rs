@@ -53,9 +53,6 @@ pub fn minutes(length: i64, unit: i64) -> String {
 }
 
 /// Returns the fields of a form, those that were entered as people do as programs send them.
-///
-/// # Errors
-/// Returns an error for each text that is no number or no time.
 pub(crate) fn read<'a>(
     fields: &'a Map<String, Value>,
     schema: &Schema,

@@ -33,9 +33,6 @@ pub(crate) fn check(field: &Field, value: Value) -> Result<Value> {
 }
 
 /// Parses `text` as a value of `kind`.
-///
-/// # Errors
-/// Returns a message that says what the value must be instead.
 pub(crate) fn read(kind: Kind, text: &str) -> Result<Value, String> {
     match kind {
         Kind::Text(_) | Kind::Html(_) => fit(kind, Value::from(text)),
@@ -79,9 +76,6 @@ fn truth(text: &str) -> Option<bool> {
 
 /// Checks that `value`, which must not be null, is of `kind` and within its limits. Instants are returned in the kind's
 /// own form.
-///
-/// # Errors
-/// Returns a message that says what the value must be instead.
 pub(crate) fn fit(kind: Kind, value: Value) -> Result<Value, String> {
     match (kind, value) {
         (Kind::Text(max) | Kind::Html(max), Value::String(text)) => fit_text(text, max),

@@ -36,9 +36,6 @@ struct Entry<'a> {
 
 impl<'a> SubscriptionPage<'a> {
     /// The page of `own`, at which `body` is.
-    ///
-    /// # Errors
-    /// It is neither an entity nor a list.
     pub(super) fn of(body: &Body, own: OwnAddress<'_>, view: &View<'a>) -> Result<Self> {
         let items = match body {
             Body::Entity(item) => std::slice::from_ref(item),

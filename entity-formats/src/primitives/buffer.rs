@@ -75,9 +75,6 @@ impl Buffer {
     }
 
     /// Puts `bytes` before those at `place`.
-    ///
-    /// # Errors
-    /// Fails if the buffer is full.
     pub(crate) fn insert(&mut self, place: usize, bytes: &[u8]) -> io::Result<()> {
         self.write_all(bytes)?;
         if let Some(moved) = self.bytes.get_mut(place..) {

@@ -57,9 +57,6 @@ pub(crate) fn required(arguments: &Arguments, name: &str) -> Result<String> {
 }
 
 /// The text `name` as it was sent, however long the request lets it be: for what is parsed in its turn.
-///
-/// # Errors
-/// There is none, or more than one; it is no text.
 pub(crate) fn whole(arguments: &Arguments, name: &str) -> Result<String> {
     let mut texts = sent(arguments, name)?;
     match (texts.pop(), texts.is_empty()) {

@@ -71,9 +71,6 @@ fn check_id(cx: &Context, id: &str) -> Result<()> {
 }
 
 /// Returns the titles of all terms, by id.
-///
-/// # Errors
-/// Nobody is logged in; the database can't be read.
 pub(crate) async fn titles(cx: &Context) -> Result<BTreeMap<String, String>> {
     let terms = gate::list::<Term>(cx, Search::part(Window::FIRST)).await?;
     Ok(terms

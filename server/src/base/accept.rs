@@ -27,9 +27,6 @@ impl Accept {
     }
 
     /// The format to answer in, of all there are. `extension` is the URL's, which is always a registered one.
-    ///
-    /// # Errors
-    /// The client accepts none of the formats.
     pub(crate) fn format(&self, extension: Option<&str>, formats: &Formats) -> Result<Format> {
         let all: Vec<_> = formats.all().map(|it| it.name).collect();
         self.format_among(&all, extension, formats)
@@ -37,9 +34,6 @@ impl Accept {
 
     /// The format to answer in, of those with the names `offered`. An extension is taken at its word: whoever answers
     /// refuses one that is not offered.
-    ///
-    /// # Errors
-    /// The client accepts none of them.
     pub(crate) fn format_among(
         &self,
         offered: &[&'static str],

@@ -3,9 +3,6 @@
 use entity_core::{Context, Operation, Permit, Result};
 
 /// Returns the permission of the caller. A super user may see and remove those of others, and nothing else.
-///
-/// # Errors
-/// Returns an error if a permission could not be decided.
 pub(crate) async fn permit(cx: &Context, is_own: bool, operation: Operation) -> Result<Permit> {
     if is_own {
         return Ok(Permit::Allowed);

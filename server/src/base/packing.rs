@@ -94,9 +94,6 @@ fn tell(error: &Error) {
 
 impl ZipStream {
     /// Adds a folder at `path`, which ends with a slash.
-    ///
-    /// # Errors
-    /// Returns an error if the archive can't be written.
     pub(crate) fn folder(&mut self, path: &str) -> Result<()> {
         self.zip
             .add_directory(path, SimpleFileOptions::default())
@@ -104,9 +101,6 @@ impl ZipStream {
     }
 
     /// Begins a file of text at `path`, which is compressed.
-    ///
-    /// # Errors
-    /// Returns an error if the archive can't be written.
     pub(crate) fn begin_text(&mut self, path: &str) -> Result<()> {
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
@@ -115,9 +109,6 @@ impl ZipStream {
     }
 
     /// Adds `bytes` to the file that was begun last.
-    ///
-    /// # Errors
-    /// Returns an error if nobody reads the archive any more.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.zip.write_all(bytes).map_err(Error::internal)?;
         self.hand_on(PIECE).await
@@ -153,9 +144,6 @@ impl ZipStream {
     }
 
     /// Ends the archive.
-    ///
-    /// # Errors
-    /// Returns an error if nobody reads the archive any more.
     pub(crate) async fn finish(self) -> Result<()> {
         let Self { zip, pipe, to } = self;
         zip.finish().map_err(Error::internal)?;

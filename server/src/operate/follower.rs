@@ -154,9 +154,6 @@ impl<F: Follow> Task for Follower<F> {
 }
 
 /// Checks that there is at most one notice for each kind of events.
-///
-/// # Errors
-/// Two crates registered a notice for the same kind.
 pub(crate) fn check() -> Result<()> {
     match Notice::claimed_twice() {
         None => Ok(()),

@@ -32,9 +32,6 @@ use crate::operate::webhooks;
 use crate::pages::feed;
 
 /// Makes the dispatcher of the service, with the values that providers share.
-///
-/// # Errors
-/// A crate that is linked can't start.
 pub(super) async fn dispatcher(
     (config, parts): (&Config, Parts),
     (storage, blobs, news): (&Storage, Blobs, &watch::Sender<()>),

@@ -83,9 +83,6 @@ impl ResponseBudget {
 
     /// Waits until there is room for `response`. The answer to a write that `is_done` is sent whether there is room or
     /// not: a client that is told to try again would do it twice.
-    ///
-    /// # Errors
-    /// There is no room, or not soon enough.
     pub(crate) async fn hold(&self, response: Response, is_done: bool) -> Result<Response> {
         if response.extensions().get::<Streamed>().is_some() {
             return Ok(response);

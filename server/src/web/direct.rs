@@ -75,9 +75,6 @@ pub(crate) async fn handle(
 }
 
 /// Answers a request below `/direct`, in the unit of work of `runner`.
-///
-/// # Errors
-/// Whatever is wrong with the request or with the service.
 pub(crate) async fn answer(
     direct: DirectRequest<'_>,
     body: &mut RequestBody,

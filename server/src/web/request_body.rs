@@ -78,9 +78,6 @@ impl RequestBody {
     /// larger is refused, and kept up to a limit, so that it can be given back to whoever is logged in. Then the
     /// request waits for its place, so that nobody who sends slowly holds one. The time for reading does not count
     /// towards the deadline, and none is added for what follows.
-    ///
-    /// # Errors
-    /// It is larger, the client stopped sending, or there is no place.
     pub(crate) async fn read(
         &mut self,
         context: &RequestContext,

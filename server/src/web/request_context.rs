@@ -180,9 +180,6 @@ impl RequestContext {
     }
 
     /// The query's pairs, decoded.
-    ///
-    /// # Errors
-    /// The query is malformed.
     pub(crate) fn query(&self) -> Result<Vec<(String, String)>> {
         match self.parts.uri.query() {
             None | Some("") => Ok(Vec::new()),

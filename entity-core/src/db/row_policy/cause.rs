@@ -99,9 +99,6 @@ pub(super) struct Following<'a> {
 impl<'a> Following<'a> {
     /// Asks in which sites the caller holds the functions that the rules of all registered types name, or whether in
     /// `site`: to decide a few functions in one site costs a fraction of finding all sites of each.
-    ///
-    /// # Errors
-    /// Returns an error if a function can't be decided.
     pub(super) async fn of(cx: &'a Context, site: Option<&'a str>) -> Result<Self> {
         let registry = cx.service::<Registry>()?;
         let causes = Cause::all().filter(|it| registry.route(it.prefix).is_some());
@@ -127,9 +124,6 @@ impl<'a> Following<'a> {
     /// Appends the condition that the caller sees what the row follows: the entity whose reference is in `column` of the
     /// table or alias `row`, in the site that the expression `site` names, if rows have one: what is in another site is
     /// not followed. It holds where there is no reference, and for one of a type that is not registered.
-    ///
-    /// # Errors
-    /// Returns an error if a rule can't be asked.
     pub(super) fn write(
         &self,
         sql: &mut Sql,

@@ -15,9 +15,6 @@ const TIMES: [&str; 4] = ["%H:%M:%S%.f", "%H:%M", "%H%M%S%.f", "%H%M"];
 
 /// Parses an instant: a date, alone or with a time of day, with or without a zone. What has no zone is UTC, unless the
 /// entity names one; a date alone is its midnight.
-///
-/// # Errors
-/// Returns a message that says what the value must be instead.
 pub(crate) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
     match text.parse::<i64>() {
         Ok(millis) => of_millis(millis),
@@ -28,9 +25,6 @@ pub(crate) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
 }
 
 /// Converts milliseconds since 1970.
-///
-/// # Errors
-/// Returns a message that says what the value must be instead.
 pub(super) fn of_millis(millis: i64) -> Result<DateTime<Utc>, String> {
     if millis.unsigned_abs() < LEAST_MILLIS {
         return Err(format!(

@@ -34,9 +34,6 @@ impl Spaces {
     }
 
     /// Refuses a prefix that nothing declares.
-    ///
-    /// # Errors
-    /// It is one.
     pub(super) fn require(&self, prefix: Option<&str>) -> Result<()> {
         match prefix {
             Some(prefix) if prefix != "xml" && self.find(prefix).is_none() => Err(refuse(

@@ -41,9 +41,6 @@ pub(super) struct ParseCost {
 }
 
 /// Returns the cost of parsing `html`.
-///
-/// # Errors
-/// It takes more than its size justifies.
 pub(super) fn of(html: &str) -> Result<ParseCost, &'static str> {
     let name = QualName::new(None, ns!(html), local_name!("div"));
     let mut parser = parse_fragment(Tree::default(), ParseOpts::default(), name, vec![], false);

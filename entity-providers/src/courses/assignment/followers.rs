@@ -101,9 +101,6 @@ impl Assignment {
     }
 
     /// Tells the gradebook the grade that the work shows to whoever handed it in, or that it shows none any more.
-    ///
-    /// # Errors
-    /// Returns an error if the grade is no score.
     pub(super) async fn tell_score(&self, cx: &Context, work: &Submission) -> Result<()> {
         if self.in_gradebook {
             let score = work.shown_grade().map(score_of);

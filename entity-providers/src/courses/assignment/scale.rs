@@ -32,9 +32,6 @@ pub(super) fn points(kind: &str, points: Option<&str>) -> Result<Option<String>>
 
 impl Scale<'_> {
     /// Returns the grade as it is stored.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such grade.
     pub(super) fn receive(&self, grade: Option<&str>) -> Result<Option<String>> {
         let Some(grade) = grade.map(str::trim).filter(|it| !it.is_empty()) else {
             return Ok(None);

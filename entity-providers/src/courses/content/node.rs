@@ -193,9 +193,6 @@ async fn around(
 }
 
 /// Returns everything that the caller sees in `folder`, down to the depth `most`, each folder before what is in it.
-///
-/// # Errors
-/// Returns an error if it is too much to be in memory at once.
 pub(super) async fn below(
     cx: &Context,
     folder: &ContentItem,

@@ -27,9 +27,6 @@ pub(super) async fn room(cx: &Context, site: &str) -> Result<u64> {
 }
 
 /// Checks that `more` bytes may be added to the files of `site`.
-///
-/// # Errors
-/// Returns an error if the site would have too much.
 pub(super) async fn demand(cx: &Context, site: &str, more: i64) -> Result<()> {
     if more <= 0 {
         return Ok(());

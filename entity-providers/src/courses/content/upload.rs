@@ -100,9 +100,6 @@ pub(super) async fn replace(
 }
 
 /// Returns how many bytes of files may still come into `site`.
-///
-/// # Errors
-/// Returns an error if there is no room at all.
 pub(crate) async fn room(cx: &Context, site: &str) -> Result<Room> {
     match quota::room(cx, site).await? {
         0 => Err(quota::exceeded(cx, site, 0)?),

@@ -103,9 +103,6 @@ impl Audience {
     ];
 
     /// Returns what the caller sees in `site`, if anything.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such site.
     pub(super) async fn of(cx: &Context, site: &str) -> Result<Option<Self>> {
         for (function, audience) in Self::BY_FUNCTION {
             match cx.authorizer().decide(cx, function, site).await? {

@@ -57,9 +57,6 @@ fn given<'de, D: serde::Deserializer<'de>>(
 }
 
 /// Reads many scores from a body.
-///
-/// # Errors
-/// Returns an error that names what is wrong.
 pub(super) fn read(input: &Input) -> Result<Vec<Mark>> {
     let sent: SentScores = shape::decode(Value::Object(input.fields.clone()))?;
     if sent.scores.len() > MOST_SCORES {

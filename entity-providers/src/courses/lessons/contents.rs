@@ -79,9 +79,6 @@ struct Shelf {
 }
 
 /// Returns the contents of `page` that the caller may read; with `is_whole` also those of all pages below.
-///
-/// # Errors
-/// Returns an error if the contents are too large for one answer.
 pub(super) async fn of(cx: &Context, page: &Lesson, is_whole: bool) -> Result<Vec<Content>> {
     if page.locked {
         return Ok(Vec::new());

@@ -39,9 +39,6 @@ impl Quiz {
     }
 
     /// Lets the calendar and the gradebook follow the quiz as it is stored.
-    ///
-    /// # Errors
-    /// Returns an error if another item of the gradebook has the title.
     pub(super) async fn follow(&self, cx: &Context) -> Result<()> {
         let cause = Self::cause(&self.id);
         calendar::follow_cause(cx, &cause, self.to_deadline()).await?;

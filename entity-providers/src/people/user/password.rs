@@ -55,9 +55,6 @@ impl PasswordHash {
     }
 
     /// Refuses the password for `user` if everybody knows it: with such an account, a service may refuse to start.
-    ///
-    /// # Errors
-    /// Everybody knows it.
     pub(super) fn refuse_known(&self, user: &User) -> Result<()> {
         match self.is_known(user) {
             true => Err(Error::field(

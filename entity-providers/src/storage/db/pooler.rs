@@ -49,9 +49,6 @@ fn refusal(what: &str) -> Error {
 ///
 /// One connection is asked for its process again and again, while others keep theirs by transactions: with a pooler it
 /// then gets another one, or they get its.
-///
-/// # Errors
-/// The server can't be reached.
 pub(super) async fn is_pooled(options: &PgConnectOptions) -> Result<bool, sqlx::Error> {
     let mut first = options.connect().await?;
     let process = process_of(&mut first).await?;

@@ -33,9 +33,6 @@ struct Watched {
 
 impl Watch {
     /// Watches `transaction`.
-    ///
-    /// # Errors
-    /// The server can't be asked.
     pub(super) async fn of(db: &Db, transaction: &DatabaseTransaction) -> Result<Self> {
         let question =
             Statement::from_string(DbBackend::Postgres, "SELECT pg_backend_pid() AS pid");

@@ -43,9 +43,6 @@ pub(crate) enum Sender<'a> {
 impl Admission {
     /// Counts a request of this class, which `sender` sends, as far as it is known whose it is. `asked` is its address
     /// if it only reads.
-    ///
-    /// # Errors
-    /// They send too many.
     pub(crate) fn arrive(
         &self,
         class: Class,
@@ -81,9 +78,6 @@ impl Admission {
 impl AdmittedRequest {
     /// Waits for a place; what has a body to be read waits for it [behind that](Self::begin), but is refused here
     /// if it would find no place. Logins have their turn when their name is known.
-    ///
-    /// # Errors
-    /// There is no room.
     pub(crate) async fn enter(&mut self, admission: &Admission, has_body: bool) -> Result<()> {
         let lane = admission.lane(self.class);
         if self.class == Class::Login {
@@ -103,9 +97,6 @@ impl AdmittedRequest {
     }
 
     /// Waits for the place, unless it has one.
-    ///
-    /// # Errors
-    /// There is no room.
     pub(crate) async fn begin(&mut self) -> Result<()> {
         if let Some(lane) = self.lane.take() {
             self.seated.sit(lane.enter(self.seated.who()).await?);
@@ -117,18 +108,12 @@ impl AdmittedRequest {
     }
 
     /// Waits for a place among those that send files. It is given back when the result is dropped.
-    ///
-    /// # Errors
-    /// There is no room.
     pub(crate) async fn enter_upload(&self, admission: &Admission) -> Result<Permit> {
         let lane = admission.lane(Class::Upload);
         lane.enter(self.seated.who()).await
     }
 
     /// Counts it for `caller`, who was not known before.
-    ///
-    /// # Errors
-    /// They send too many.
     pub(crate) fn settle(
         &mut self,
         admission: &Admission,
@@ -150,9 +135,6 @@ impl AdmittedRequest {
     }
 
     /// Counts the parts of a batch, one by one. The batch itself was counted as one.
-    ///
-    /// # Errors
-    /// They are too many.
     pub(crate) fn count_parts(
         &self,
         admission: &Admission,

@@ -89,9 +89,6 @@ impl Lane {
     }
 
     /// A place for `who`, if they can have one at once.
-    ///
-    /// # Errors
-    /// They can't.
     pub(crate) fn try_enter(&self, who: ClientKey) -> Result<Permit> {
         let may = self.0.shares.lock().start(who);
         match may {

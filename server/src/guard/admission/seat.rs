@@ -67,9 +67,6 @@ impl PermitGuard {
     }
 
     /// Returns whether it is worth while to look for the answer.
-    ///
-    /// # Errors
-    /// It is known to be large, and there is no room for those.
     pub(super) fn check(&self) -> Result<()> {
         let Inner { large, asked, .. } = &*self.0.0;
         let question = asked.map(|it| (self.who().group, it));

@@ -195,9 +195,6 @@ impl<T> Shares<T> {
     }
 
     /// Returns whether `who` would be refused if they asked now.
-    ///
-    /// # Errors
-    /// They would, for this reason.
     pub(crate) fn check(&self, who: ClientKey) -> Result<(), Refused> {
         let (group, member) = self.shares(who);
         if self.has_place() && self.is_within(who, group, member) {

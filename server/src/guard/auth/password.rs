@@ -84,9 +84,6 @@ pub enum Verified {
 
 impl Passwords {
     /// Verifies as many passwords at a time as `cores`. New hashes have this `cost`.
-    ///
-    /// # Errors
-    /// The operating system has no randomness to give.
     pub(crate) fn new(cores: usize, cost: PasswordCost, admission: Arc<Admission>) -> Result<Self> {
         let params = Params::new(cost.memory, cost.passes, LANES, None).map_err(Error::internal)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);

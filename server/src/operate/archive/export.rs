@@ -67,9 +67,6 @@ fn failed(text: String) -> Error {
 }
 
 /// Returns the archive of `site` as a body, which is written while it is sent.
-///
-/// # Errors
-/// Returns an error if others are being written.
 pub(crate) fn body(node: &Node, site: &str) -> Result<Body> {
     let (own, id) = (node.clone(), site.to_owned());
     let place = Arc::clone(&node.archives).try_acquire_owned();

@@ -100,9 +100,6 @@ pub(super) fn path_in(folder: &Path, blob: &Blob) -> PathBuf {
 }
 
 /// Makes a folder for files, unless it is there.
-///
-/// # Errors
-/// Returns an error if it can't be made.
 pub(super) async fn make_folder(folder: PathBuf) -> Result<()> {
     let shown = folder.display().to_string();
     let made = in_thread(move || make_private(&folder)).await;

@@ -67,9 +67,6 @@ impl Post {
     }
 
     /// Sends `letter`, and returns the status of the answer, or why there is none.
-    ///
-    /// # Errors
-    /// Returns an error if this service can't send anything to anybody.
     pub(super) async fn send(
         &self,
         letter: &DeliveryRequest<'_>,

@@ -22,9 +22,6 @@ pub(super) struct Address {
 impl Address {
     /// Parses an address as copied from a browser: with or without the service's own address, `/direct`, a format and a
     /// query.
-    ///
-    /// # Errors
-    /// It is malformed.
     pub(super) fn parse(text: &str, base_url: &str, formats: &Formats) -> Result<Self> {
         let text = text.trim();
         let text = text.strip_prefix(base_url).unwrap_or(text);
@@ -43,9 +40,6 @@ impl Address {
     }
 
     /// The names of the formats in which programs can subscribe to it.
-    ///
-    /// # Errors
-    /// There is nothing to read at the address, or it has no feeds.
     pub(super) fn offered(
         &self,
         registry: &Registry,

@@ -82,9 +82,6 @@ fn link(item: ContentItem) -> FileLink {
 }
 
 /// Leads to `url`, which may be elsewhere. A link is stored only with an address of http or https.
-///
-/// # Errors
-/// Returns an error if the address is none of the web.
 fn leave(url: &str) -> Result<Response> {
     if !is_web_address(url) {
         return Err(Error::not_found());

@@ -15,9 +15,6 @@ pub(super) enum Instant {
 
 impl Instant {
     /// Reads `text`.
-    ///
-    /// # Errors
-    /// It is none. The message says what would be one.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let found = ago(text).map(Self::Ago).or_else(|| at(text).map(Self::At));
         found.ok_or_else(|| EXPECTED.to_owned())

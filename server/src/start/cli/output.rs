@@ -31,9 +31,6 @@ impl Listener {
     }
 
     /// Prints `text`.
-    ///
-    /// # Errors
-    /// It can't be written, for example because the disk is full.
     pub(super) fn hear(&mut self, text: &str) -> Result<(), Failure> {
         let mut output = io::stdout().lock();
         match output

@@ -42,9 +42,6 @@ pub(crate) enum OwnAnswer {
 }
 
 /// The body of a request for `endpoint`, if that takes one.
-///
-/// # Errors
-/// It is not JSON.
 pub(super) fn body(
     context: &RequestContext,
     bytes: &[u8],
@@ -87,9 +84,6 @@ impl AnswerWriter {
     }
 
     /// `answer` as a response.
-    ///
-    /// # Errors
-    /// It can't be serialised.
     pub(super) fn write(&self, app: &App, answer: &Answer) -> Result<Response> {
         if answer.is_empty {
             let mut response = Response::new(Body::empty());
@@ -116,9 +110,6 @@ impl AnswerWriter {
 
 impl OwnCall<'_> {
     /// `response`, whose body is JSON, in the envelope if the request asks for it.
-    ///
-    /// # Errors
-    /// It is not JSON.
     pub(super) async fn told(&self, response: Response) -> Result<Response> {
         let is_enveloped = self.call.flag(ENVELOPE).unwrap_or_default();
         if !is_enveloped || !response.status().is_success() {

@@ -122,9 +122,6 @@ fn count(
 
 /// Returns the stored responses, in full and in brief, for the key of a batch that came to `outcomes`; nothing if it
 /// has none. `answer` makes a response of outcomes.
-///
-/// # Errors
-/// It is too much.
 fn kept<'k>(
     key: Option<&'k Key>,
     outcomes: &[Outcome],
@@ -269,9 +266,6 @@ impl Part {
 
     /// Prepares it at the edge. If it is malformed, it is refused when its turn comes; if it is refused here, that is
     /// audited.
-    ///
-    /// # Errors
-    /// It is refused already, or the service has too much to do.
     async fn prepare(self, app: &App, outer: &RequestContext) -> Result<Preparation> {
         let (context, body) = self.into_request(outer);
         let (Ok(path), Some(verb)) = (parse_path(app, &context.parts.uri), context.verb) else {

@@ -50,9 +50,6 @@ pub(crate) struct Parsed {
 
 impl Parsed {
     /// The fields that a request to write sends, by the media type of its body or the extension of its address.
-    ///
-    /// # Errors
-    /// The body is malformed, or of a type that is not read here.
     pub(crate) fn of(direct: DirectRequest<'_>, body: &RequestBody) -> Result<Self> {
         let formats = &direct.app.formats;
         let Some(Uploaded { form, files }) = &body.uploaded else {
@@ -70,9 +67,6 @@ impl Parsed {
 }
 
 /// Reads a body that patches: its content type says which kind of patch it is.
-///
-/// # Errors
-/// It is none of the kinds; it is malformed.
 pub(crate) fn patch(headers: &HeaderMap, bytes: &[u8]) -> Result<Input> {
     let essence = media::essence(headers, bytes)?.unwrap_or_default();
     let patch = match essence.as_str() {
@@ -121,9 +115,6 @@ fn parse(
 }
 
 /// Reads the fields of a form that came with files.
-///
-/// # Errors
-/// They are malformed.
 pub(super) fn parse_form(bytes: &[u8], formats: &Formats) -> Result<Parsed> {
     let parser = formats.parser(media::FORM).ok_or_else(media::unsupported)?;
     taken_apart(parser.parse(bytes)?)
@@ -149,9 +140,6 @@ fn taken_apart(mut input: Input) -> Result<Parsed> {
 }
 
 /// Refuses a write with something in its `query` that belongs into its body, and one without a body that needs one.
-///
-/// # Errors
-/// It is such a write; the error names what the query has.
 pub(crate) fn check_write(
     verb: Verb,
     content: Content,
@@ -204,9 +192,6 @@ pub(crate) fn tidy(query: &[(String, String)]) -> Option<String> {
 }
 
 /// The pairs of a body that is a form; none if there is no body.
-///
-/// # Errors
-/// It is no form, or a malformed one.
 pub(crate) fn form_pairs(headers: &HeaderMap, bytes: &[u8]) -> Result<Vec<(String, String)>> {
     match media::essence(headers, bytes)?.as_deref() {
         _ if bytes.is_empty() => Ok(Vec::new()),

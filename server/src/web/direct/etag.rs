@@ -32,9 +32,6 @@ pub(super) fn name_version(headers: &mut HeaderMap, error: &Error, format: Forma
 
 /// The demands of the client on the state of what it reads, which is answered in the format `format`: a tag that
 /// came with another format names another answer, and one of a compressed answer the same, if that may be sent again.
-///
-/// # Errors
-/// A header is not a list of tags.
 pub(crate) fn of_read(headers: &HeaderMap, format: &str) -> Result<Preconditions> {
     let is_same = |version: Version, it: &str| {
         tag(version, format) == it
@@ -46,9 +43,6 @@ pub(crate) fn of_read(headers: &HeaderMap, format: &str) -> Result<Preconditions
 
 /// The demands of the client on the state of what it writes: in the headers or, without `If-Match`, in the form
 /// that it filled in, which was filled with `of_form`.
-///
-/// # Errors
-/// A header is not a list of tags.
 pub(crate) fn of_write(headers: &HeaderMap, of_form: Option<&str>) -> Result<Preconditions> {
     let mut preconditions = preconditions(headers, named)?;
     if let Some(text) = of_form.filter(|_| !headers.contains_key(IF_MATCH)) {

@@ -73,9 +73,6 @@ pub(super) struct Key {
 
 impl Key {
     /// Reads the key of a request that makes something, if it has one. Anonymous requests have none.
-    ///
-    /// # Errors
-    /// The header is given twice, empty, or too long.
     pub(super) fn of(
         context: &RequestContext,
         body: &RequestBody,
@@ -185,9 +182,6 @@ impl Key {
     }
 
     /// `response` as it is kept, and `brief`, which says no more than how it went.
-    ///
-    /// # Errors
-    /// They can't be read.
     pub(super) async fn to_kept(
         &self,
         response: Response,
@@ -233,9 +227,6 @@ impl Replay<'_> {
     }
 
     /// Returns whether its response may be replayed whole, although permissions have changed; otherwise, only in brief.
-    ///
-    /// # Errors
-    /// The caller may no longer do this.
     async fn is_permitted(&self, app: &App) -> Result<bool> {
         let Self::Request(request) = self else {
             return Ok(false);

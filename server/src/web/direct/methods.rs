@@ -20,9 +20,6 @@ pub(super) fn is_login(path: &DirectPath, verb: Verb) -> bool {
 }
 
 /// Answers `OPTIONS`.
-///
-/// # Errors
-/// There is nothing, or nothing that the caller may know of.
 pub(super) fn answer(direct: DirectRequest<'_>) -> Result<Response> {
     let offered = offered(direct)?;
     let mut response = error::options(&offered);
@@ -35,9 +32,6 @@ pub(super) fn answer(direct: DirectRequest<'_>) -> Result<Response> {
 
 /// Refuses a method that the address does not take before the body is looked at: no body makes that good, but a
 /// form, which may name another one.
-///
-/// # Errors
-/// The address takes other methods.
 pub(super) fn check(direct: DirectRequest<'_>, sent: Verb) -> Result<()> {
     let may_change = sent == Verb::Post && direct.context.has_form();
     if sent.is_safe() || may_change {
@@ -51,9 +45,6 @@ pub(super) fn check(direct: DirectRequest<'_>, sent: Verb) -> Result<()> {
 }
 
 /// The verbs that the address takes.
-///
-/// # Errors
-/// There is nothing, or nothing that the caller may know of.
 pub(super) fn offered(direct: DirectRequest<'_>) -> Result<Vec<Verb>> {
     let path = direct.path;
     let is_own = |verb: &Verb| {

@@ -24,9 +24,6 @@ pub(crate) fn is_at(uri: &Uri) -> bool {
 }
 
 /// Leads to the session itself, with the parameter that says the same.
-///
-/// # Errors
-/// Nobody is logged in, and the session is not that of the request.
 pub(crate) fn answer(direct: DirectRequest<'_>) -> Result<Response> {
     let DirectRequest { app, context, path } = direct;
     let name = path

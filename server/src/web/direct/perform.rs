@@ -98,9 +98,6 @@ async fn refusal(direct: DirectRequest<'_>, sent: Verb, error: Error) -> Error {
 }
 
 /// Reads a request whose body was read.
-///
-/// # Errors
-/// The request can't be understood.
 pub(super) fn prepare(
     direct: DirectRequest<'_>,
     body: &RequestBody,

@@ -27,9 +27,6 @@ pub(crate) struct DirectRequest<'a> {
 }
 
 /// The address of `uri`, behind `/direct`.
-///
-/// # Errors
-/// It is malformed.
 pub(crate) fn parse_path(app: &App, uri: &Uri) -> Result<DirectPath> {
     DirectPath::parse(behind_mount(uri), |it| app.formats.is_format(it))
 }
@@ -46,18 +43,12 @@ impl<'a> DirectRequest<'a> {
     }
 
     /// The format in which to answer, of all there are.
-    ///
-    /// # Errors
-    /// The client accepts none of them.
     pub(super) fn format(&self) -> Result<Format> {
         let accept = &self.context.accept;
         accept.format(self.extension(), &self.app.formats)
     }
 
     /// The format in which to answer, of those with the names `offered`.
-    ///
-    /// # Errors
-    /// The client accepts none of them.
     pub(super) fn format_among(&self, offered: &[&'static str]) -> Result<Format> {
         let accept = &self.context.accept;
         accept.format_among(offered, self.extension(), &self.app.formats)

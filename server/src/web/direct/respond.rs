@@ -54,9 +54,6 @@ pub(crate) struct ResponseOptions<'a> {
 }
 
 /// Answers `reply`.
-///
-/// # Errors
-/// The format can't express the reply, or rendering failed.
 pub(crate) fn respond(
     reply: &Reply,
     options: &ResponseOptions<'_>,

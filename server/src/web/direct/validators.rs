@@ -96,9 +96,6 @@ impl Validators {
     }
 
     /// The news that the client has the answer to what had this `effect` already, if it does.
-    ///
-    /// # Errors
-    /// The client does not mean what there is.
     pub(crate) fn not_modified(
         &self,
         effect: &Effect,

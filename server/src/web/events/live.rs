@@ -35,9 +35,6 @@ impl Live {
     }
 
     /// Takes a place for the account with the internal id `user`.
-    ///
-    /// # Errors
-    /// Returns an error if there is none.
     pub(super) fn enter(&self, user: &str) -> Result<Place> {
         let mut open = self.open.lock();
         if open.get(user).is_some_and(|it| *it >= self.most_of_account) {

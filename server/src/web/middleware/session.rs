@@ -65,9 +65,6 @@ fn presented(app: &App, headers: &HeaderMap) -> Presented {
 
 /// Refuses a request whose `Authorization` header names no session, or another one than its cookie: a client that sends
 /// that header wants to be authenticated.
-///
-/// # Errors
-/// It is such a request.
 pub(crate) fn check(app: &App, headers: &HeaderMap) -> Result<()> {
     let is_refused = match bearer::read(headers) {
         None => false,

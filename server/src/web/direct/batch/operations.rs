@@ -450,9 +450,6 @@ async fn while_awaited(outer: &RequestContext, sent: impl Future<Output = Respon
 
 /// Checks that somebody waits for the batch: no operation begins after its deadline, or when the client has gone. An
 /// atomic batch is then rolled back. Otherwise the earlier operations stay, and are not done again with the same key.
-///
-/// # Errors
-/// Nobody does.
 fn demand_awaited(outer: &RequestContext) -> Result<()> {
     match outer.abandoned.is_cancelled() {
         true => Err(nobody_waits()),

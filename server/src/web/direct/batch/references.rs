@@ -111,9 +111,6 @@ impl References {
     }
 
     /// Sends them one after the other.
-    ///
-    /// # Errors
-    /// The results can't be written.
     pub(super) async fn run(
         &self,
         app: &App,

@@ -28,17 +28,11 @@ impl SizeBudget {
     }
 
     /// Returns the number of bytes that are left.
-    ///
-    /// # Errors
-    /// None are.
     pub(super) fn left(&self) -> Result<usize> {
         self.left.ok_or_else(full)
     }
 
     /// Takes the room of `outcome` in the answer to a batch of `origin`, which may have been too much.
-    ///
-    /// # Errors
-    /// It was, or the answer becomes large and it is not its turn.
     pub(super) async fn take(&mut self, origin: &Origin, outcome: &Outcome) -> Result<()> {
         let bytes = outcome.size(self.is_xml)?.saturating_add(FRAME);
         self.left = self.left.and_then(|it| it.checked_sub(bytes));

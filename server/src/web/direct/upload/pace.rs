@@ -34,9 +34,6 @@ impl Pace {
     }
 
     /// Waits for the next bytes of the client.
-    ///
-    /// # Errors
-    /// Returns an error if nothing comes for too long.
     pub(super) async fn during<T>(&mut self, next: impl Future<Output = T>) -> Result<T> {
         let since = Instant::now();
         let done = timeout(self.patience, next).await;

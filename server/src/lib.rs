@@ -31,7 +31,6 @@ pub mod base {
     pub(crate) mod packing;
     pub mod panic;
     pub mod request_id;
-    pub(crate) mod sanitizer;
     pub mod supervise;
     pub mod system;
     pub mod telemetry;
@@ -46,6 +45,7 @@ pub mod guard {
     pub(crate) mod feed_token;
     pub(crate) mod path_text;
     pub(crate) mod rate_limiter;
+    pub(crate) mod sanitizer;
     pub mod session;
 }
 

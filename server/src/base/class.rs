@@ -22,6 +22,10 @@ pub enum Class {
     Upload,
     /// Holds the right to write to a SQLite file, which one unit of work has at a time; no head tells.
     Turn,
+    /// Has long HTML sanitised.
+    Text,
+    /// Follows events.
+    Stream,
 }
 
 /// The paths of logins.
@@ -33,33 +37,9 @@ const LOGINS: [&str; 4] = [
 ];
 
 impl Class {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Scan,
-        Self::Write,
-        Self::Login,
-        Self::Large,
-        Self::Upload,
-        Self::Turn,
-    ];
-
     /// Returns whether its requests may change something.
     pub(crate) fn may_write(self) -> bool {
         matches!(self, Self::Write | Self::Login | Self::Upload)
-    }
-
-    /// Returns the name of the class.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Scan => "scan",
-            Self::Write => "write",
-            Self::Login => "login",
-            Self::Large => "large",
-            Self::Upload => "upload",
-            Self::Turn => "turn",
-        }
     }
 
     /// The class of the request with this head.
@@ -88,45 +68,48 @@ fn searches(query: &str) -> bool {
         .any(|name| name.contains(['%', '[', '+']) || SCANNING.contains(&name))
 }
 
-/// One thing for each class.
-#[derive(Clone, Debug)]
-pub(crate) struct PerClass<T> {
-    read: T,
-    scan: T,
-    write: T,
-    login: T,
-    large: T,
-    upload: T,
-    turn: T,
+macro_rules! per_class {
+    ($($field:ident: $class:ident),*) => {
+        /// One thing for each class.
+        #[derive(Clone, Debug)]
+        pub(crate) struct PerClass<T> {
+            $($field: T),*
+        }
+
+        impl<T> PerClass<T> {
+            /// Makes a value for each class.
+            pub(crate) fn of(make: impl Fn(Class) -> T) -> Self {
+                Self {
+                    $($field: make(Class::$class)),*
+                }
+            }
+
+            /// The value for `class`.
+            pub(crate) fn get(&self, class: Class) -> &T {
+                match class {
+                    $(Class::$class => &self.$field),*
+                }
+            }
+        }
+
+        impl Class {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$class),*];
+
+            /// Returns the name of the class.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$class => stringify!($field)),*
+                }
+            }
+        }
+    };
 }
 
-impl<T> PerClass<T> {
-    /// Makes a value for each class.
-    pub(crate) fn of(make: impl Fn(Class) -> T) -> Self {
-        Self {
-            read: make(Class::Read),
-            scan: make(Class::Scan),
-            write: make(Class::Write),
-            login: make(Class::Login),
-            large: make(Class::Large),
-            upload: make(Class::Upload),
-            turn: make(Class::Turn),
-        }
-    }
-
-    /// The value for `class`.
-    pub(crate) fn get(&self, class: Class) -> &T {
-        match class {
-            Class::Read => &self.read,
-            Class::Scan => &self.scan,
-            Class::Write => &self.write,
-            Class::Login => &self.login,
-            Class::Large => &self.large,
-            Class::Upload => &self.upload,
-            Class::Turn => &self.turn,
-        }
-    }
-}
+per_class!(
+    read: Read, scan: Scan, write: Write, login: Login, large: Large, upload: Upload, turn: Turn,
+    text: Text, stream: Stream
+);
 
 #[cfg(test)]
 mod tests {

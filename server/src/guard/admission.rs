@@ -47,6 +47,8 @@ use shares::Limits;
 
 /// The number of requests that wait at most that have read much.
 const LARGE_QUEUE: usize = 8;
+/// The number of long texts that wait: those of all accounts, and those of one.
+const TEXTS: (usize, usize) = (64, 16);
 /// The time for which a login waits for its turn at most.
 const LOGIN_WAIT: Duration = Duration::from_secs(1);
 
@@ -90,7 +92,7 @@ impl Admission {
     pub(crate) fn new(config: &Config, figures: &MetricsRegistry) -> Self {
         let metrics = figures.metrics();
         let lanes = PerClass::of(|it| Lane::new(it, limits(it, config), metrics.clone()));
-        for class in Class::ALL {
+        for class in Class::ALL.iter().copied() {
             let (running, waiting) = (lanes.get(class).clone(), lanes.get(class).clone());
             let [run, wait] = names(class);
             figures.register_gauge(run, "Requests of this class that run", move || {
@@ -215,6 +217,8 @@ fn names(class: Class) -> [&'static str; 2] {
         Class::Large => ["running_large", "queued_large"],
         Class::Upload => ["running_uploads", "queued_uploads"],
         Class::Turn => ["running_turns", "queued_turns"],
+        Class::Text => ["running_texts", "queued_texts"],
+        Class::Stream => ["event_streams", "queued_streams"],
     }
 }
 
@@ -224,7 +228,8 @@ fn count(number: usize) -> i64 {
 
 /// The number of a class that run and wait, unless the configuration says otherwise. Reads are more than there are
 /// connections to read from, because their answers are written too; scans leave connections to lists; writes
-/// are prepared beside each other although only one is written at a time; large answers leave processors to the others.
+/// are prepared beside each other although only one is written at a time; large answers and long texts leave processors
+/// to the others.
 fn limits(class: Class, config: &Config) -> Limits {
     let cores = available_parallelism().map_or(1, NonZero::get);
     let capacity = Capacity::of(config);
@@ -237,12 +242,16 @@ fn limits(class: Class, config: &Config) -> Limits {
         Class::Large => given(config.admission.large, cores.div_ceil(2)),
         Class::Upload => config.admission.uploads,
         Class::Turn => 1,
+        Class::Text => (cores / 2).max(1),
+        Class::Stream => config.limits.connections / 4,
     };
     let queue = match class {
         // Whoever waits has read what is to be answered, and has it in memory.
         Class::Large => config.admission.queue.min(LARGE_QUEUE),
         // Whoever waits has a place for writes, or works for the service.
         Class::Turn => usize::MAX,
+        Class::Text => TEXTS.0,
+        Class::Stream => 0,
         _ => config.admission.queue,
     };
     let most = places.saturating_sub(places.div_ceil(4)).max(1);
@@ -257,6 +266,12 @@ fn limits(class: Class, config: &Config) -> Limits {
             ((few, part(4)), (few, part(4)))
         }
         Class::Turn => ((1, queue), (1, queue)),
+        // One that sends many texts waits for itself, and not others for it.
+        Class::Text => ((1, TEXTS.1), (1, TEXTS.1)),
+        Class::Stream => (
+            (config.limits.event_streams, 0),
+            (config.limits.event_streams, 0),
+        ),
         _ => ((most, part(4)), (most, part(4))),
     };
     Limits {
@@ -265,7 +280,7 @@ fn limits(class: Class, config: &Config) -> Limits {
         wait: match class {
             Class::Login => config.admission.wait.max(LOGIN_WAIT),
             // The deadline of the request ends it.
-            Class::Turn => Duration::MAX,
+            Class::Turn | Class::Text => Duration::MAX,
             _ => config.admission.wait,
         },
         of_group,

@@ -18,13 +18,13 @@ use entity_providers::people::user::{PasswordService, TryService};
 use sea_orm::DbBackend;
 use tokio::sync::watch;
 
-use super::build::{Parts, cores};
+use super::build::Parts;
 use crate::base::config::{Config, QuotaSettings};
-use crate::base::sanitizer::HtmlSanitizer;
 use crate::base::system::TokioTimer;
 use crate::guard::admission::{Admission, WriteTurns};
 use crate::guard::auth::password::Passwords;
 use crate::guard::auth::tries::AttemptLimiter;
+use crate::guard::sanitizer::HtmlSanitizer;
 use crate::guard::session::Sessions;
 use crate::operate::journal::Outbox;
 use crate::operate::storage::Storage;
@@ -37,7 +37,7 @@ pub(super) async fn dispatcher(
     (storage, blobs, news): (&Storage, Blobs, &watch::Sender<()>),
     authorizer: &Arc<RoleAuthorizer>,
     sessions: &Arc<Sessions>,
-    passwords: &Passwords,
+    (passwords, admission): (&Passwords, &Arc<Admission>),
 ) -> Result<Dispatcher> {
     let registry = Arc::new(parts.registry);
     let mut services = Services::default();
@@ -72,7 +72,7 @@ pub(super) async fn dispatcher(
         services,
         base_url: config.server_url().into(),
         answer_bytes: config.limits.answer_bytes.0,
-        sanitizer: Arc::new(HtmlSanitizer::new(cores())),
+        sanitizer: Arc::new(HtmlSanitizer::new(Arc::clone(admission))),
     };
     let journal = Outbox {
         audit: storage.audit_of_writes.clone(),
@@ -87,14 +87,17 @@ pub(super) async fn dispatcher(
         Arc::new(journal),
         shared,
     );
-    Ok(dispatcher.with_write_limit(Some(WriteLimit {
+    let limit = WriteLimit {
         length: config.pool.write_hold,
         timer: Arc::new(TokioTimer),
-    })))
+    };
+    Ok(dispatcher
+        .with_write_limit(Some(limit))
+        .with_write_queue(turns(storage, admission)))
 }
 
 /// Makes the write queue of a SQLite file, which has one writer at a time. PostgreSQL needs none.
-pub(super) fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn WriteQueue>> {
+fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn WriteQueue>> {
     let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
     let turns = || -> Arc<dyn WriteQueue> { Arc::new(WriteTurns(Arc::clone(admission))) };
     is_file.then(turns)

@@ -44,7 +44,6 @@ use crate::web::api::Endpoints;
 use crate::web::app::{App, Inner};
 use crate::web::descriptions::Descriptions;
 use crate::web::direct::upload::Underway;
-use crate::web::events::Live;
 use crate::{
     base::{supervise, telemetry},
     operate::{presence, retention, webhooks},
@@ -99,10 +98,14 @@ impl App {
         let (formats, endpoints) = (Arc::clone(&parts.formats), Arc::clone(&parts.endpoints));
         let news = watched::Sender::new(());
         let stores = (&storage, blobs, &news);
-        let dispatcher =
-            assembly::dispatcher((&config, parts), stores, &authorizer, &sessions, &passwords)
-                .await?
-                .with_write_queue(assembly::turns(&storage, &admission));
+        let dispatcher = assembly::dispatcher(
+            (&config, parts),
+            stores,
+            &authorizer,
+            &sessions,
+            (&passwords, &admission),
+        )
+        .await?;
         counted::quotas(&dispatcher, &figures);
         let throttle = Throttle::new(&config.login);
         let login = Login::new(LoginParts {
@@ -120,8 +123,6 @@ impl App {
             health.clone(),
         );
         counted::audit(&audit, &figures);
-        let live = Live::new(config.limits.event_streams, config.limits.connections / 4);
-        counted::events(&live, &figures);
         let node = Node::from(Arc::new(node::Inner {
             dispatcher,
             storage,
@@ -152,7 +153,6 @@ impl App {
             answers: ResponseBudget::new(config.limits.answer_memory.0),
             admission,
             streams: Arc::new(Semaphore::new(STREAMS)),
-            live,
             underway: Underway::default(),
             feed_limiter: RateLimiter::new(config.feeds.burst, delta(config.feeds.interval)),
             csrf: CsrfOptions::new(&config.csrf, &config.server_url()),

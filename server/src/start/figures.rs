@@ -6,7 +6,6 @@ use entity_core::engine::Dispatcher;
 use crate::base::health::{Counters, Health};
 use crate::base::metrics::MetricsRegistry;
 use crate::guard::audit::AuditLog;
-use crate::web::events::Live;
 
 pub(super) fn health(health: &Health, figures: &MetricsRegistry) {
     health.report_to(figures.metrics().clone());
@@ -34,13 +33,6 @@ pub(super) fn quotas(dispatcher: &Dispatcher, figures: &MetricsRegistry) {
     let help = "Requests that were refused because an account or a site has all that it may have";
     figures.register_gauge("quota_refusals", help, move || {
         i64::try_from(quotas.refused()).unwrap_or(i64::MAX)
-    });
-}
-
-pub(super) fn events(live: &Live, figures: &MetricsRegistry) {
-    let live = live.clone();
-    figures.register_gauge("event_streams", "Open streams of events", move || {
-        i64::try_from(live.count()).unwrap_or(i64::MAX)
     });
 }
 

@@ -19,7 +19,6 @@ use crate::web::answers::ResponseBudget;
 use crate::web::api::Endpoints;
 use crate::web::descriptions::Descriptions;
 use crate::web::direct::upload::Underway;
-use crate::web::events::Live;
 
 /// A running service. Cloning it is cheap; all clones are the same service.
 #[derive(Clone, Debug)]
@@ -55,8 +54,6 @@ pub struct Inner {
     pub(crate) feed_limiter: RateLimiter,
     /// The places of answers that are made piece by piece while they are sent.
     pub(crate) streams: Arc<Semaphore>,
-    /// The places of streams of events.
-    pub(crate) live: Live,
     /// The bytes of uploads under way.
     pub(crate) underway: Underway,
     pub(crate) csrf: CsrfOptions,

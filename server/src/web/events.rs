@@ -4,7 +4,6 @@
 //! A stream tells the events of entities that the caller may read at that moment, and never who caused them. A client
 //! that was cut off names the last event that it has seen, and gets those that it missed.
 
-mod live;
 mod source;
 
 use axum::body::Body;
@@ -15,6 +14,7 @@ use entity_core::endpoint::{Endpoint, Success};
 use entity_core::engine::DirectPath;
 use entity_core::{Error, ErrorKind, Result, Verb};
 
+use crate::base::class::Class;
 use crate::web::answers::Streamed;
 use crate::web::api::{OwnAnswer, OwnCall};
 use crate::web::app::App;
@@ -22,8 +22,6 @@ use crate::web::middleware::session;
 use crate::web::request_context::RequestContext;
 
 use source::Source;
-
-pub(crate) use live::Live;
 
 /// The media type of streams of events.
 const EVENT_STREAM: &str = "text/event-stream";
@@ -99,7 +97,8 @@ async fn follow(app: &App, context: &RequestContext, parameter: Option<&str>) ->
     let header = header.transpose().map_err(|_invisible| wrong_place())?;
     let behind = header.or(parameter).filter(|it| !it.is_empty());
     let behind = behind.map(number).transpose()?;
-    let place = app.live.enter(user)?;
+    let who = app.admission.account(user);
+    let place = app.admission.lane(Class::Stream).try_enter(who)?;
     let source = Source::begin(app, context.origin.clone(), (session, place), behind).await?;
     let mut response = Response::new(Body::from_stream(source.into_stream()));
     response.extensions_mut().insert(Streamed);

@@ -73,8 +73,6 @@ impl Admission {
     }
 }
 
-impl Open {}
-
 impl Drop for Ticket {
     fn drop(&mut self) {
         let Some((open, address)) = self.counted.take() else {

@@ -13,6 +13,9 @@ use super::shares::{ClientKey, Limits, Refused, Shares};
 use crate::base::class::Class;
 use crate::base::metrics::{Metrics, RejectReason};
 
+/// The `Retry-After` of a client that finds no place for a stream of events, in seconds.
+const STREAM_RETRY_AFTER: u32 = 30;
+
 /// The places of one class. All clones are the same places.
 #[derive(derive_more::Debug, Clone)]
 #[debug("Lane({})", self.0.class.name())]
@@ -90,10 +93,14 @@ impl Lane {
 
     /// A place for `who`, if they can have one at once.
     pub(crate) fn try_enter(&self, who: ClientKey) -> Result<Permit> {
-        let may = self.0.shares.lock().start(who);
-        match may {
-            true => Ok(self.place(who)),
-            false => Err(self.error(RejectReason::Full)),
+        let (may, has_place) = {
+            let mut shares = self.0.shares.lock();
+            (shares.start(who), shares.has_place())
+        };
+        match (may, has_place) {
+            (true, _) => Ok(self.place(who)),
+            (false, true) => Err(self.error(RejectReason::Share)),
+            (false, false) => Err(self.error(RejectReason::Full)),
         }
     }
 
@@ -144,6 +151,20 @@ impl Lane {
             (Class::Large, _) => Error::unavailable(
                 "too many large answers are being made: try again, or ask for less",
                 later(),
+            ),
+            (Class::Text, _) => {
+                Error::unavailable("too much long HTML is sent right now: try again", 1)
+            }
+            (Class::Stream, RejectReason::Share) => Error::too_many_requests(
+                format!(
+                    "an account follows {} streams of events at most (`limits.eventStreams`): close one",
+                    self.0.limits.of_group.0
+                ),
+                STREAM_RETRY_AFTER,
+            ),
+            (Class::Stream, _) => Error::unavailable(
+                "too many streams of events are open: try again",
+                STREAM_RETRY_AFTER,
             ),
             (_, RejectReason::Share) => Error::unavailable(
                 "too many requests of this account or network at the same time: send fewer at once",

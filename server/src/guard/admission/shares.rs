@@ -298,7 +298,8 @@ impl<T> Shares<T> {
         self.has_place() && self.is_within(who, group, member)
     }
 
-    fn has_place(&self) -> bool {
+    /// Returns whether a place is free.
+    pub(crate) fn has_place(&self) -> bool {
         self.running < self.limits.places
     }
 

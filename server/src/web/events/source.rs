@@ -11,10 +11,9 @@ use futures::stream::{self, Stream};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::live::Place;
 use crate::base::class::Class;
 use crate::base::telemetry;
-use crate::guard::admission;
+use crate::guard::admission::{self, Permit};
 use crate::guard::session::SessionId;
 use crate::operate::follower;
 use crate::operate::told;
@@ -47,7 +46,7 @@ pub(super) struct Source {
     end: watch::Receiver<i64>,
     spoken: Instant,
     begin: Option<String>,
-    _place: Place,
+    _place: Permit,
 }
 
 impl Source {
@@ -55,7 +54,7 @@ impl Source {
     pub(super) async fn begin(
         app: &App,
         origin: Origin,
-        (session, place): (SessionId, Place),
+        (session, place): (SessionId, Permit),
         behind: Option<i64>,
     ) -> Result<Self> {
         let read = app

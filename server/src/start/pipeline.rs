@@ -1,7 +1,24 @@
 //! The way of every request: from the socket inwards, to `/direct` or `/api`, and out again.
 //!
 //! Each function is one step and calls the next one inwards, so that what a step does on the way in and on the
-//! way out stands together, and the order of the steps is what it looks like.
+//! way out stands together, and the order of the steps is what it looks like:
+//!
+//! | step | does | stands there because |
+//! |---|---|---|
+//! | [`serve`] | request id, client address, CORS, security headers | every answer carries them |
+//! | [`outside`] | probes and assets | they are answered without a place, a session or an audit row |
+//! | [`counted`] | rate limits, counts of answers | nothing is looked up for a client that sends too much |
+//! | [`admitted_in`] | a place of the class of the request | nothing waits in the database for want of one |
+//! | [`in_session`] | the session of the cookie | the rows of the next step name its user |
+//! | [`audited`] | the caller, an audit row | also of requests that panic or take too long |
+//! | [`with_timeout`] | deadline, panics | what is within is dropped |
+//! | [`checked`] | host, headers, CSRF | no endpoint sees what they refuse |
+//! | [`detached`] | writes go on without their client | the deadline must not drop them |
+//! | [`route_and_hold`] | compression, memory of large answers | an answer holds its place until there is room for it |
+//! | [`route`] | the part of the addresses: `/direct`, `/api`, feeds, pages | |
+//!
+//! The layers of tower-http do less than these steps: an id is taken from trusted proxies only, whether another site may
+//! read an answer depends on who got it, a deadline moves as a body comes, and compressed answers have tags of their own.
 
 use std::convert::Infallible;
 use std::future::poll_fn;

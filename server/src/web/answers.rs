@@ -2,7 +2,7 @@
 //!
 //! An answer is in memory as a whole until its last byte was handed to the connection, and a client may take its time.
 //! Answers above [`COUNTED`] therefore take a part of one budget, of which the large ones leave a quarter to the
-//! others. Answers that find no room wait, and as many bytes again may wait; further ones are refused at once.
+//! others. Answers that find no room wait for half a second at most, and keep the places of their requests meanwhile.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -43,18 +43,16 @@ pub(crate) struct ResponseBudget {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Streamed;
 
-/// A part of it.
+/// A part of it, for answers that are being sent. Those that wait hold the places of their requests, so that they are
+/// few.
 #[derive(Debug)]
 struct Budget {
-    /// For answers that are being sent.
     sent: Arc<Semaphore>,
-    /// For answers that wait for the others.
-    waiting: Arc<Semaphore>,
     units: u32,
 }
 
 impl ResponseBudget {
-    /// Makes a budget of this many bytes for answers that are sent, and as many for those that wait.
+    /// Makes a budget of this many bytes for answers that are sent.
     pub(crate) fn new(bytes: usize) -> Self {
         let small = bytes / 4;
         Self {
@@ -110,13 +108,9 @@ impl ResponseBudget {
 impl Budget {
     fn new(bytes: usize) -> Self {
         let units = u32::try_from(bytes / UNIT).unwrap_or(u32::MAX).max(1);
-        let semaphore = || {
-            let units = usize::try_from(units).unwrap_or(Semaphore::MAX_PERMITS);
-            Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)))
-        };
+        let permits = usize::try_from(units).unwrap_or(Semaphore::MAX_PERMITS);
         Self {
-            sent: semaphore(),
-            waiting: semaphore(),
+            sent: Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS))),
             units,
         }
     }
@@ -125,11 +119,6 @@ impl Budget {
         // A single answer that is larger than all of the memory takes all of it.
         let units = u32::try_from(size.div_ceil(UNIT)).unwrap_or(u32::MAX);
         let units = units.min(self.units);
-        if let Ok(place) = Arc::clone(&self.sent).try_acquire_many_owned(units) {
-            return Ok(place);
-        }
-        let waits = Arc::clone(&self.waiting).try_acquire_many_owned(units);
-        let _waits = waits.map_err(|full| busy().with_source(full))?;
         let place = timeout(PATIENCE, Arc::clone(&self.sent).acquire_many_owned(units)).await;
         let place = place.map_err(|elapsed| busy().with_source(elapsed))?;
         place.map_err(Error::internal)

@@ -126,17 +126,6 @@ impl SqlSessions {
         remove(cx.db()?, all).await
     }
 
-    /// The sessions of a user, the newest first, at most `limit`.
-    pub async fn list_of_user(
-        &self,
-        cx: &Context,
-        user_id: &str,
-        limit: u64,
-    ) -> Result<Vec<Session>> {
-        let own = Entity::find().filter(Column::UserId.eq(user_id));
-        newest(cx, own, 0, limit).await
-    }
-
     /// All sessions, the newest first, at most `limit` behind the first `start`.
     pub async fn list(&self, cx: &Context, start: u64, limit: u64) -> Result<Vec<Session>> {
         newest(cx, Entity::find(), start, limit).await

@@ -36,7 +36,7 @@ use crate::base::telemetry;
 pub(crate) use door::{AdmittedRequest, Sender};
 pub(crate) use lane::{Lane, Permit};
 pub(crate) use rate::RateLimitState;
-pub(crate) use seat::PermitGuard;
+pub(crate) use seat::RequestPermit;
 pub(crate) use shares::ClientKey;
 pub(crate) use turn::WriteTurns;
 

@@ -423,7 +423,7 @@ async fn route_and_hold(
     let mount = Mount::of(context.parts.uri.path());
     let asked = data::Asked::of(app, mount, &context.parts);
     // An answer that waits for room was made, and no other one is until it has that.
-    let _seated = body.admitted.as_ref().map(AdmittedRequest::seated);
+    let _permit = body.admitted.as_ref().map(AdmittedRequest::permit);
     let mut response = route(app, mount, context, body).await;
     if let Some(asked) = asked {
         response = match asked.compress(app, response).await {

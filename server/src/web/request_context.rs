@@ -115,7 +115,7 @@ impl RequestContext {
             request_id: errors.request_id.to_shared(),
             method: name_of(&parts.method),
             path: path_text::stored(parts.uri.path()),
-            read_budget: ReadBudget::new(admitted.seated().seat()),
+            read_budget: ReadBudget::new(admitted.permit().of_answer()),
         };
         Self {
             verb: verb(&parts.method),

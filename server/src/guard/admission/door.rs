@@ -1,13 +1,13 @@
 //! A request at the door: its count, and its way in.
 
-use std::sync::Arc;
-
 use axum::http::Uri;
 use chrono::{DateTime, Utc};
 use entity_core::{Caller, Result};
 use tokio::task::yield_now;
 
-use super::{Admission, ClientKey, Lane, Permit, PermitGuard, RateLimitState, RateLimited, Units};
+use super::{
+    Admission, ClientKey, Lane, Permit, RateLimitState, RateLimited, RequestPermit, Units,
+};
 use crate::base::address::ClientAddress;
 use crate::base::class::Class;
 
@@ -16,7 +16,7 @@ use crate::base::class::Class;
 pub(crate) struct AdmittedRequest {
     class: Class,
     /// The place that it runs on, and the one for whom that is counted.
-    seated: Arc<PermitGuard>,
+    permit: RequestPermit,
     network: ClientKey,
     /// For whom its rate is counted, once that is known.
     counted: Option<Counted>,
@@ -58,11 +58,11 @@ impl Admission {
         };
         let mut admitted = AdmittedRequest {
             class,
-            seated: Arc::new(PermitGuard::new(
+            permit: RequestPermit::new(
                 account.unwrap_or(network),
                 asked.map(|it| self.key("question", it)),
                 self.large(),
-            )),
+            ),
             network,
             counted: None,
             lane: None,
@@ -88,10 +88,10 @@ impl AdmittedRequest {
             };
             return lane.check(somebody);
         }
-        self.seated.check()?;
+        self.permit.check()?;
         self.lane = Some(lane.clone());
         match has_body {
-            true => lane.check(self.seated.who()),
+            true => lane.check(self.permit.who()),
             false => self.begin().await,
         }
     }
@@ -99,7 +99,7 @@ impl AdmittedRequest {
     /// Waits for the place, unless it has one.
     pub(crate) async fn begin(&mut self) -> Result<()> {
         if let Some(lane) = self.lane.take() {
-            self.seated.sit(lane.enter(self.seated.who()).await?);
+            self.permit.sit(lane.enter(self.permit.who()).await?);
             // All others that have come by now are seen before this one runs: what never waits would otherwise run one
             // after the other, and they would wait where nobody counts them.
             yield_now().await;
@@ -110,7 +110,7 @@ impl AdmittedRequest {
     /// Waits for a place among those that send files. It is given back when the result is dropped.
     pub(crate) async fn enter_upload(&self, admission: &Admission) -> Result<Permit> {
         let lane = admission.lane(Class::Upload);
-        lane.enter(self.seated.who()).await
+        lane.enter(self.permit.who()).await
     }
 
     /// Counts it for `caller`, who was not known before.
@@ -125,13 +125,13 @@ impl AdmittedRequest {
         }
         let account = caller.user.as_ref().map(|it| admission.account(&it.id));
         // The place that it waits for behind its body is its account's, not one of those of its network.
-        self.seated.settle(account.unwrap_or(self.network));
+        self.permit.settle(account.unwrap_or(self.network));
         self.count(admission, account, now).map(drop)
     }
 
     /// The place that it runs on. That is left when all of these are dropped.
-    pub(crate) fn seated(&self) -> Arc<PermitGuard> {
-        Arc::clone(&self.seated)
+    pub(crate) fn permit(&self) -> RequestPermit {
+        self.permit.clone()
     }
 
     /// Counts the parts of a batch, one by one. The batch itself was counted as one.

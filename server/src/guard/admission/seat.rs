@@ -2,7 +2,7 @@
 //!
 //! A request that waits to read much gives its first place back, so that everyday requests run meanwhile.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -14,13 +14,14 @@ use super::known_large::KnownLarge;
 use super::lane::{Lane, Permit};
 use super::shares::ClientKey;
 
-/// The seat of one request. It is left when this is dropped, and nothing sits down again then.
-#[derive(Debug)]
-pub(crate) struct PermitGuard(RequestPermit);
-
-/// The same seat, for what may have to change its place.
+/// The permit of one request. Its place is given back when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestPermit(Arc<Inner>);
+
+/// The permit for the answer of a request, which exchanges its place when the answer turns out to be large. The place is
+/// given back with the request, whoever still holds this; what is read for a request that is over needs none.
+#[derive(Debug)]
+pub(crate) struct AnswerPermit(Weak<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -28,7 +29,7 @@ struct Inner {
     large: Large,
     /// The hash of the query, if that can be sent again.
     asked: Option<u64>,
-    book: Mutex<State>,
+    state: Mutex<State>,
 }
 
 /// Where large answers are made, and what is known to need one.
@@ -42,33 +43,27 @@ pub(super) struct Large {
 struct State {
     who: ClientKey,
     place: Option<Permit>,
-    is_left: bool,
 }
 
-impl PermitGuard {
-    /// A seat without a place for `who`, who asks for what has the number `asked`, if it can be asked for again. The
+impl RequestPermit {
+    /// A permit without a place for `who`, who asks for what has the number `asked`, if it can be asked for again. The
     /// answer is made by a place of `large` if it is large.
     pub(super) fn new(who: ClientKey, asked: Option<u64>, large: Large) -> Self {
-        let book = State {
-            who,
-            place: None,
-            is_left: false,
-        };
-        Self(RequestPermit(Arc::new(Inner {
+        Self(Arc::new(Inner {
             large,
             asked,
-            book: Mutex::new(book),
-        })))
+            state: Mutex::new(State { who, place: None }),
+        }))
     }
 
-    /// The permit, which the request exchanges when its answer turns out to be large.
-    pub(crate) fn seat(&self) -> RequestPermit {
-        self.0.clone()
+    /// Returns the permit for the answer of the request.
+    pub(crate) fn of_answer(&self) -> AnswerPermit {
+        AnswerPermit(Arc::downgrade(&self.0))
     }
 
-    /// Returns whether it is worth while to look for the answer.
+    /// Returns whether it is worth while to look for the answer: not if that is known to be large and there is no room.
     pub(super) fn check(&self) -> Result<()> {
-        let Inner { large, asked, .. } = &*self.0.0;
+        let Inner { large, asked, .. } = &*self.0;
         let question = asked.map(|it| (self.who().group, it));
         match question.is_some_and(|it| large.known.is_large(it, Instant::now())) {
             true => large.lane.check(self.who()),
@@ -77,14 +72,14 @@ impl PermitGuard {
     }
 
     pub(super) fn who(&self) -> ClientKey {
-        self.0.0.book.lock().who
+        self.0.state.lock().who
     }
 
-    /// It is `who` whose seat this is, unless they have a place already.
+    /// It is `who` whose permit this is, unless it has a place already.
     pub(super) fn settle(&self, who: ClientKey) {
-        let mut book = self.0.0.book.lock();
-        if book.place.is_none() {
-            book.who = who;
+        let mut state = self.0.state.lock();
+        if state.place.is_none() {
+            state.who = who;
         }
     }
 
@@ -93,62 +88,53 @@ impl PermitGuard {
     }
 }
 
-impl Drop for PermitGuard {
-    fn drop(&mut self) {
-        let place = {
-            let mut book = self.0.0.book.lock();
-            book.is_left = true;
-            book.place.take()
-        };
+impl Inner {
+    fn sit(&self, place: Permit) {
+        let given_back = self.state.lock().place.replace(place);
         // Outside of the lock: somebody else is given the place.
-        drop(place);
+        drop(given_back);
     }
-}
 
-impl RequestPermit {
-    /// The result of asking for a place for large answers. A refusal is remembered.
-    fn tell<T>(&self, asked: Result<T>) -> Result<T> {
-        if let (Err(_), Some(number)) = (&asked, self.0.asked) {
-            let question = (self.0.book.lock().who.group, number);
-            self.0.large.known.note(question, Instant::now());
+    /// Returns the result of asking for a place for large answers. A refusal is remembered.
+    fn note<T>(&self, asked: Result<T>) -> Result<T> {
+        if let (Err(_), Some(number)) = (&asked, self.asked) {
+            let question = (self.state.lock().who.group, number);
+            self.large.known.note(question, Instant::now());
         }
         asked
-    }
-
-    fn sit(&self, place: Permit) {
-        let given_back = {
-            let mut book = self.0.book.lock();
-            match book.is_left {
-                true => Some(place),
-                false => book.place.replace(place),
-            }
-        };
-        drop(given_back);
     }
 }
 
 #[async_trait]
-impl LargeResponsePermit for RequestPermit {
+impl LargeResponsePermit for AnswerPermit {
     async fn wait(&self) -> Result<()> {
+        let Some(request) = self.0.upgrade() else {
+            return Ok(());
+        };
         let (who, place) = {
-            let mut book = self.0.book.lock();
-            (book.who, book.place.take())
+            let mut state = request.state.lock();
+            (state.who, state.place.take())
         };
         drop(place);
-        let place = self.tell(self.0.large.lane.enter(who).await)?;
-        self.sit(place);
+        let place = request.note(request.large.lane.enter(who).await)?;
+        request.sit(place);
         Ok(())
     }
 
     fn check(&self) -> Result<()> {
-        let who = self.0.book.lock().who;
-        self.tell(self.0.large.lane.check(who))
+        let Some(request) = self.0.upgrade() else {
+            return Ok(());
+        };
+        let who = request.state.lock().who;
+        request.note(request.large.lane.check(who))
     }
 
     fn try_now(&self) -> Result<()> {
-        let who = self.0.book.lock().who;
-        let place = self.0.large.lane.try_enter(who)?;
-        self.sit(place);
+        let Some(request) = self.0.upgrade() else {
+            return Ok(());
+        };
+        let who = request.state.lock().who;
+        request.sit(request.large.lane.try_enter(who)?);
         Ok(())
     }
 }
@@ -175,19 +161,19 @@ mod tests {
             lane: large.clone(),
             known: known.clone(),
         };
-        let seated = PermitGuard::new(who, Some(7), lanes);
-        seated.check().unwrap();
-        seated.sit(reads.enter(who).await.unwrap());
+        let permit = RequestPermit::new(who, Some(7), lanes);
+        permit.check().unwrap();
+        permit.sit(reads.enter(who).await.unwrap());
         let other = large.enter(ClientKey::group(2)).await.unwrap();
-        let seat = seated.seat();
-        assert!(seat.try_now().is_err());
+        let answer = permit.of_answer();
+        assert!(answer.try_now().is_err());
         assert_eq!((reads.running(), large.running()), (1, 1));
         // It waits in vain, and keeps nobody else waiting meanwhile.
-        assert!(seat.wait().await.is_err());
+        assert!(answer.wait().await.is_err());
         assert_eq!((reads.running(), large.waiting()), (0, 0));
         // The same is not looked for again as long as there is no room.
         assert!(known.is_large((who.group, 7), Instant::now()));
-        seated.check().unwrap();
+        permit.check().unwrap();
         let next = tokio::spawn({
             let large = large.clone();
             async move { large.enter(ClientKey::group(3)).await.map(drop) }
@@ -195,14 +181,14 @@ mod tests {
         while large.waiting() == 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(seated.check().unwrap_err().kind(), ErrorKind::Unavailable);
+        assert_eq!(permit.check().unwrap_err().kind(), ErrorKind::Unavailable);
         assert!(next.await.unwrap().is_err());
         drop(other);
-        seat.wait().await.unwrap();
+        answer.wait().await.unwrap();
         assert_eq!(large.running(), 1);
-        drop(seated);
+        drop(permit);
         assert_eq!(large.running(), 0);
-        seat.try_now().unwrap();
+        answer.try_now().unwrap();
         assert_eq!(large.running(), 0);
     }
 }

@@ -26,9 +26,8 @@ pub(crate) mod validators;
 use axum::http::Method;
 use axum::response::Response;
 use entity_core::engine::{Atomic, Preparation};
-use entity_core::{Error, Result, Verb};
+use entity_core::{Error, Result};
 
-use crate::guard::csrf;
 use crate::web::app::App;
 use crate::web::events;
 use crate::web::request_body::RequestBody;
@@ -110,35 +109,12 @@ pub(crate) async fn answer(
         app.dispatcher.admit(path, sent, &context.origin.caller)?;
         methods::check(direct, sent)?;
     }
-    read(direct, body, sent).await?;
+    body::read(direct, body, sent, logs_in).await?;
     match (logs_in, runner) {
         (false, runner) => perform::perform(direct, body, sent, runner).await,
         (true, Runner::Apart) => Box::pin(session_post(app, context, &body.bytes)).await,
         (true, Runner::Together(..)) => Err(Error::bad_request(
             "a login can't be part of a batch: send it alone",
         )),
-    }
-}
-
-/// Reads the body, as a file or a form with files where the address takes such.
-async fn read(direct: DirectRequest<'_>, body: &mut RequestBody, sent: Verb) -> Result<()> {
-    let DirectRequest { app, context, path } = direct;
-    let config = &app.config;
-    match upload::reception(app, &context.parts, path, sent) {
-        Some(reception) if !context.is_part => {
-            Box::pin(upload::receive(direct, body, sent, reception)).await?;
-        }
-        _ => {
-            let limit = match (methods::is_login(path, sent), context.has_form()) {
-                (true, _) => config.limits.login_body.0,
-                (false, true) => config.limits.form_body.0,
-                (false, false) => config.limits.other_body.0,
-            };
-            body.read(context, limit, config.timeouts.body).await?;
-        }
-    }
-    match body.owed_token {
-        Some(_) => Err(csrf::without_token()),
-        None => Ok(()),
     }
 }

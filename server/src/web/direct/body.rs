@@ -7,8 +7,9 @@ use entity_core::{Error, ErrorKind, FieldError, Input, Result, Verb, recurrence}
 use serde_json::Value;
 
 use super::request::DirectRequest;
+use super::upload;
 use crate::base::media;
-use crate::guard::csrf::TOKEN_FIELD;
+use crate::guard::csrf::{self, TOKEN_FIELD};
 use crate::web::request_body::{RequestBody, Uploaded};
 use crate::web::request_context::VALIDATE_SESSION;
 
@@ -46,6 +47,34 @@ pub(crate) struct Parsed {
     pub(crate) method: Option<Verb>,
     /// The version that a form was filled with.
     pub(crate) version: Option<String>,
+}
+
+/// Reads the body, as a file or a form with files where the address takes such. One that `logs_in` is short.
+pub(super) async fn read(
+    direct: DirectRequest<'_>,
+    body: &mut RequestBody,
+    sent: Verb,
+    logs_in: bool,
+) -> Result<()> {
+    let DirectRequest { app, context, path } = direct;
+    let config = &app.config;
+    match upload::reception(app, &context.parts, path, sent) {
+        Some(reception) if !context.is_part => {
+            Box::pin(upload::receive(direct, body, sent, reception)).await?;
+        }
+        _ => {
+            let limit = match (logs_in, context.has_form()) {
+                (true, _) => config.limits.login_body.0,
+                (false, true) => config.limits.form_body.0,
+                (false, false) => config.limits.other_body.0,
+            };
+            body.read(context, limit, config.timeouts.body).await?;
+        }
+    }
+    match body.owed_token {
+        Some(_) => Err(csrf::without_token()),
+        None => Ok(()),
+    }
 }
 
 impl Parsed {

@@ -3,29 +3,13 @@
     clippy::expect_used,
     clippy::missing_panics_doc,
     clippy::panic,
-    clippy::print_stderr,
-    clippy::print_stdout,
     reason = "a test that cannot go on says so and stops"
 )]
 
-pub mod advisories;
-pub mod artefacts;
-pub mod balancer;
-pub mod bare;
-pub mod bench;
 pub mod bucket;
-pub mod cgroup;
-pub mod clock;
 pub mod crowd;
-pub mod fault;
-pub mod instructions;
-pub mod long_table;
-pub mod pooler;
 pub mod process;
-pub mod proxy;
 pub mod rows;
-pub mod server;
-pub mod trial;
 pub mod visited;
 
 use std::env;
@@ -33,7 +17,6 @@ use std::env;
 pub use lectern_testing::{
     Answer, Backend, Client, Database, OnBackend, TestApp, app, both, client, database, endpoints,
 };
-use lectern_testing::{postgres, template};
 
 /// Returns whether all of a long test is wanted, and not a sample of it: `FULL` says so, unless it is empty or 0.
 pub fn is_full() -> bool {

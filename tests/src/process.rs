@@ -242,7 +242,7 @@ impl Drop for Process {
 }
 
 /// The microseconds of a core that this process itself has used so far.
-pub(crate) fn own_cpu_time() -> u64 {
+pub fn own_cpu_time() -> u64 {
     cpu_time(&fs::read_to_string("/proc/self/stat").expect("Linux"))
 }
 
@@ -282,7 +282,7 @@ pub fn without_settings(command: &mut Command) {
 }
 
 /// A port that nobody listens on, each time another one: it is free until the service listens there.
-pub(crate) fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static TAKEN: AtomicU16 = AtomicU16::new(0);
     let number = PORTS.end - PORTS.start;
     // Programs that run at the same time begin elsewhere.
@@ -376,7 +376,7 @@ pub fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
 }
 
 /// Returns the messages of cargo about a build with these arguments in `folder`: one object in JSON on each line.
-pub(crate) fn build_messages(folder: &Path, arguments: &[&str]) -> String {
+pub fn build_messages(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO"));
     // What cargo told this process about the tests' crate, and what the harness of tests was allowed, would make
     // build scripts run again.

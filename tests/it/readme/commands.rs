@@ -154,7 +154,8 @@ fn the_table_of_commands_has_every_command_with_its_options() {
 /// The names behind `--bin`, `--profile` and `-p` in calls of cargo.
 #[test]
 fn every_call_of_cargo_names_what_there_is() {
-    let manifests = ["Cargo.toml", "server/Cargo.toml", "tests/Cargo.toml"].map(read);
+    let load = "tests/load/Cargo.toml";
+    let manifests = ["Cargo.toml", "server/Cargo.toml", "tests/Cargo.toml", load].map(read);
     let manifests = manifests.join("\n");
     let mut count = 0;
     for document in DOCUMENTS {
@@ -168,7 +169,10 @@ fn every_call_of_cargo_names_what_there_is() {
                 let is_there = match pair[0] {
                     "--bin" => manifests.contains(&format!("[[bin]]\nname = \"{}\"", pair[1])),
                     "--profile" => manifests.contains(&format!("[profile.{}]", pair[1])),
-                    "-p" => root().join(pair[1]).join("Cargo.toml").is_file(),
+                    "-p" => {
+                        root().join(pair[1]).join("Cargo.toml").is_file()
+                            || manifests.contains(&format!("[package]\nname = \"{}\"", pair[1]))
+                    }
                     _ => true,
                 };
                 assert!(is_there, "{document}: {call}");
@@ -198,7 +202,7 @@ fn every_part_of_the_long_check_that_is_named_is_one() {
 /// The further measurements of `bench` that the manual names.
 #[test]
 fn every_measurement_that_is_named_is_one() {
-    let program = read("tests/src/bin/bench.rs") + &read("tests/src/bench.rs");
+    let program = read("tests/load/src/bin/bench.rs") + &read("tests/load/src/bench.rs");
     let lines = lines_in(CONTRIBUTING, &["console"]).into_iter();
     let named = lines.filter_map(|it| Some(it.split_once("--bin bench -- ")?.1.to_owned()));
     let named = named.collect::<Vec<_>>();

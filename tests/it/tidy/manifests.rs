@@ -28,7 +28,7 @@ const RIM: [&str; 8] = [
 ];
 
 /// The crates that nothing but tests is built with.
-const OF_TESTS: [&str; 2] = ["lectern-testing", "tests"];
+const OF_TESTS: [&str; 3] = ["lectern-testing", "load", "tests"];
 
 const RULES: [Rule; 5] = [
     Rule {

@@ -23,6 +23,33 @@ pub fn is_full() -> bool {
     env::var_os("FULL").is_some_and(|it| !it.is_empty() && it != "0")
 }
 
+/// Declares tests of what is decided above the storage, such as pages, formats and headers: each runs on SQLite and, with
+/// `FULL=1`, on PostgreSQL as well. What touches the storage is declared by [`both`].
+#[macro_export]
+macro_rules! above_storage {
+    ($($(#[$meta:meta])* async fn $name:ident($argument:ident: $type:ty) $body:block)+) => {$(
+        $(#[$meta])*
+        mod $name {
+            use super::*;
+
+            async fn body($argument: $type) $body
+
+            #[tokio::test]
+            async fn sqlite() {
+                $crate::database::on($crate::Backend::Sqlite, body).await;
+            }
+
+            #[tokio::test]
+            async fn postgres() {
+                match $crate::is_full() {
+                    true => $crate::database::on($crate::Backend::Postgres, body).await,
+                    false => $crate::say("decided above the storage; FULL=1 runs it on PostgreSQL"),
+                }
+            }
+        }
+    )+};
+}
+
 /// Returns whether a long test of what is decided above the storage is left out on this database: on PostgreSQL, unless `FULL=1`.
 /// Then it says so.
 pub fn is_left_out(app: &TestApp) -> bool {

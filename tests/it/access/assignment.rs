@@ -8,19 +8,13 @@ use serde_json::{Value, json};
 use super::requests::Shows;
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, World};
+use super::world::{Caller, World, place};
 
 impl World {
     /// An assignment, for which somebody else has handed in work.
     pub(super) async fn assignment(&self, state: &str, caller: &Caller) -> Subject {
-        let author = if state.starts_with("own") {
-            &caller.person.id
-        } else {
-            &self.people["author"].id
-        };
-        let kinds = ["hidden", "project", "other", "unknown"];
-        let kind = kinds.into_iter().find(|it| *it == state);
-        let assignment = self.new_assignment(kind.unwrap_or("course"), state, author);
+        let author = &self.owner(state, caller, "author").id;
+        let assignment = self.new_assignment(place(state), state, author);
         let peer = &self.people["peer"].id;
         let subject = Subject {
             id: assignment.id.clone(),
@@ -30,9 +24,9 @@ impl World {
             ..Subject::default()
         };
         let mut rows = Rows::default();
-        rows.work
-            .push(new_work(&assignment, self.new_marker(), peer, false));
-        rows.assignments.push(assignment);
+        let work = new_work(&assignment, self.new_marker(), peer, false);
+        rows.add(assignment);
+        rows.add(work);
         if state != "unknown" {
             self.store(rows).await;
         }
@@ -42,11 +36,7 @@ impl World {
     /// Work for an assignment of its own, whose title is the word to look for.
     pub(super) async fn work(&self, state: &str, caller: &Caller) -> Subject {
         let is_own = state == "own";
-        let submitter = if is_own {
-            &caller.person.id
-        } else {
-            &self.people["peer"].id
-        };
+        let submitter = &self.owner(state, caller, "peer").id;
         let author = &self.people["author"].id;
         let of = if state == "of-draft" {
             "draft"
@@ -64,8 +54,8 @@ impl World {
             ..Subject::default()
         };
         let mut rows = Rows::default();
-        rows.assignments.push(assignment);
-        rows.work.push(work);
+        rows.add(assignment);
+        rows.add(work);
         if state != "unknown" {
             self.store(rows).await;
         }
@@ -82,7 +72,7 @@ impl World {
             ..Subject::default()
         };
         let mut rows = Rows::default();
-        rows.assignments.push(assignment);
+        rows.add(assignment);
         if kind != "unknown" {
             self.store(rows).await;
         }
@@ -122,12 +112,7 @@ fn new_work(assignment: &Assignment, id: String, submitter: &str, is_draft: bool
 
 /// A new assignment, or new work.
 pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
-    let Subject {
-        site,
-        group,
-        marker,
-        ..
-    } = subject;
+    let (site, group, marker) = (&subject.site, &subject.group, &subject.marker);
     match kind {
         "assignment" => json!({
             "context": site, "title": marker, "openTime": "2026-11-20T10:00:00Z",

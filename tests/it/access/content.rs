@@ -1,13 +1,11 @@
 //! Files in each state that the policy names.
 
-use entity_core::DateTimeUtc;
-use entity_core::wire::Millis;
 use entity_providers::courses::content::ContentItem;
 
 use super::requests::Shows;
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World};
+use super::world::{Caller, World, made};
 
 impl World {
     /// A link in a folder of its own, whose title is the word to look for.
@@ -18,13 +16,7 @@ impl World {
         };
         let site = &self.sites[kind];
         let (marker, folder) = (self.new_marker(), self.new_marker());
-        let made = DateTimeUtc::from_timestamp_millis(MADE).map(Millis);
-        let made = made.expect("an instant");
-        let author = if state == "own" {
-            &caller.person.id
-        } else {
-            &self.people["author"].id
-        };
+        let author = &self.owner(state, caller, "author").id;
         let folder = ContentItem {
             id: folder.clone(),
             title: "A folder".to_owned(),
@@ -36,8 +28,8 @@ impl World {
             hidden: state == "closed",
             is_shut: state == "closed",
             closes_at: i64::MAX,
-            created_on: made,
-            modified_on: made,
+            created_on: made(),
+            modified_on: made(),
             version: 1,
             ..ContentItem::default()
         };
@@ -60,7 +52,8 @@ impl World {
             ..Subject::default()
         };
         let mut rows = Rows::default();
-        rows.content.extend([folder, item]);
+        rows.add(folder);
+        rows.add(item);
         if state != "unknown" {
             self.store(rows).await;
         }

@@ -1,7 +1,6 @@
 //! Topics, posts, comments and marks in each state that the policy names.
 
 use chrono::TimeDelta;
-use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
 use entity_providers::talk::conversations::{
     ConversationAgreement, ConversationSettings, Topic, TopicComment, TopicMark, TopicPost,
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use super::requests::{JSON, Question, Shows};
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World};
+use super::world::{Caller, World, made, place};
 
 fn comment(subject: &Subject, post: &TopicPost, author: &str) -> TopicComment {
     TopicComment {
@@ -60,29 +59,18 @@ fn settings(id: &str, site: &str, text: &str) -> ConversationSettings {
     }
 }
 
-/// The place that a state names: where something is, or is to be written.
-fn place(state: &str) -> &str {
-    match state.trim_start_matches("in-") {
-        place @ ("hidden" | "project" | "other" | "unknown" | "joinable" | "open") => place,
-        _ => "course",
-    }
-}
-
 impl World {
     /// A tag, settings, or an agreement.
     pub(super) async fn of_site(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
         let marker = self.new_marker();
         let site = self.sites[place(state)].clone();
-        let user = match state.starts_with("own") {
-            true => &caller.person.id,
-            false => &self.people["peer"].id,
-        };
+        let user = &self.owner(state, caller, "peer").id;
         let mut rows = Rows::default();
         let id = match kind {
             "conversations-tag" => {
                 let digits = marker.trim_start_matches(|it: char| !it.is_ascii_digit());
                 let id = format!("9{digits}");
-                rows.tags.push(TopicTag {
+                rows.add(TopicTag {
                     id: id.clone(),
                     site_id: site.clone(),
                     label: marker.clone(),
@@ -97,7 +85,7 @@ impl World {
             }
             _ => {
                 let id = format!("{marker}:{user}");
-                rows.agreements.push(ConversationAgreement {
+                rows.add(ConversationAgreement {
                     agreement_id: id.clone(),
                     site_id: site.clone(),
                     user_id: user.clone(),
@@ -124,12 +112,7 @@ impl World {
         let place = place(state);
         let marker = self.new_marker();
         let is_topic = kind == "conversations";
-        let is_own = state.starts_with("own");
-        let author = if is_own {
-            &caller.person.id
-        } else {
-            &self.people["author"].id
-        };
+        let author = &self.owner(state, caller, "author").id;
         let mut topic = self.new_topic(&marker, &self.sites[place]);
         let mut post = TopicPost {
             id: format!("{marker}-post"),
@@ -169,28 +152,24 @@ impl World {
             "conversations-comment" if !state.starts_with("in-") => {
                 subject.id = format!("{marker}-comment");
                 "Text".clone_into(&mut post.message);
-                rows.comments.push(comment(&subject, &post, author));
+                rows.add(comment(&subject, &post, author));
                 // The post is the instructor's own, whoever comments on it.
                 post.creator.clone_from(&self.people["author"].id);
             }
             "conversations-mark" => {
-                let user = if is_own {
-                    &caller.person.id
-                } else {
-                    &self.people["peer"].id
-                };
+                let user = &self.owner(state, caller, "peer").id;
                 subject.id = format!("{}:{user}", topic.id);
                 topic.title.clone_from(&marker);
                 topic.for_instructors = state == "own-below";
-                rows.marks.push(mark(&subject, &topic, user));
+                rows.add(mark(&subject, &topic, user));
             }
             _ => {}
         }
         if is_there {
             rows.settings
                 .push(settings(&topic.site_id, &topic.site_id, ""));
-            rows.topics.push(topic);
-            rows.posts.push(post);
+            rows.add_first(post);
+            rows.add_first(topic);
             self.store(rows).await;
         }
         if state.starts_with("in-") {
@@ -239,26 +218,14 @@ impl World {
     }
 }
 
-fn made() -> Millis {
-    DateTimeUtc::from_timestamp_millis(MADE)
-        .map(Millis)
-        .expect("an instant")
-}
-
 /// A new topic, post or comment.
 pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
-    let Subject {
-        site,
-        group,
-        user,
-        marker,
-        ..
-    } = subject;
+    let (site, group, marker) = (&subject.site, &subject.group, &subject.marker);
     match kind {
         "conversations" => json!({"siteId": site, "title": marker}),
         "conversations-tag" => json!({"siteId": site, "label": marker}),
         "conversations-post" => json!({"siteId": site, "topicId": group, "message": marker}),
-        _ => json!({"siteId": site, "postId": user, "message": marker}),
+        _ => json!({"siteId": site, "postId": subject.user, "message": marker}),
     }
 }
 

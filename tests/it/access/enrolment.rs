@@ -1,16 +1,15 @@
 //! Memberships and invitations that are asked for.
 
+use chrono::TimeDelta;
 use entity_core::db::Secret;
-use entity_core::{DateTimeUtc, token};
+use entity_core::token;
 use entity_providers::people::invitation::Invitation;
 use entity_providers::storage::db::group_member;
 use entity_providers::storage::db::membership::{self, Origin};
 
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World, member};
-
-const DAY: i64 = 86_400_000;
+use super::world::{Caller, World, made, member};
 
 impl World {
     /// A membership in a site of its own, whose id is the word to look for. Of one in a group of such a site, and of
@@ -35,10 +34,7 @@ impl World {
             "elsewhere" => self.plan_site("other", &mut rows),
             _ => self.new_marker(),
         };
-        let person = match state.starts_with("own") {
-            true => &caller.person,
-            false => &self.people["peer"],
-        };
+        let person = self.owner(state, caller, "peer");
         let is_in_home = matches!(state, "own" | "own-provided");
         if state == "own-joinable" || (is_in_home && caller.name == "admin") {
             rows.members.push(member(&person.id, &site, "access"));
@@ -121,7 +117,7 @@ impl World {
         };
         let id = format!("{site}-invitation");
         if state != "unknown" {
-            rows.invitations.push(Invitation {
+            rows.add(Invitation {
                 id: id.clone(),
                 site_id: site.clone(),
                 member_role: if kind == "course" {
@@ -133,8 +129,8 @@ impl World {
                 invitee_lower: invitee.clone(),
                 invitee,
                 invited_by: self.people[host].id.clone(),
-                created: DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"),
-                expires: DateTimeUtc::from_timestamp_millis(MADE + 30 * DAY).expect("an instant"),
+                created: made().0,
+                expires: made().0 + TimeDelta::days(30),
                 secret_hash: Secret::new(token::hash(&id)),
                 ..Invitation::default()
             });

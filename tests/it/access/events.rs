@@ -7,20 +7,12 @@ use entity_providers::courses::calendar::CalendarEvent;
 
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World};
+use super::world::{Caller, World, made, place};
 
 impl World {
     /// An event of a site, of which `again` recurs and `single` is one occurrence.
     pub(super) async fn event(&self, state: &str, caller: &Caller) -> Subject {
-        let creator = match state {
-            "own" => &caller.person,
-            _ => &self.people["author"],
-        };
-        let kinds = ["hidden", "project", "other", "open", "unknown"];
-        let kind = kinds
-            .into_iter()
-            .find(|it| *it == state)
-            .unwrap_or("course");
+        let creator = self.owner(state, caller, "author");
         let marker = self.new_marker();
         let first = self.app.service().now() + TimeDelta::days(1);
         let subject = Subject {
@@ -28,7 +20,7 @@ impl World {
                 "single" => format!("{marker}_{}", first.timestamp_millis()),
                 _ => marker.clone(),
             },
-            site: self.sites[kind].clone(),
+            site: self.sites[place(state)].clone(),
             user: creator.id.clone(),
             marker,
             ..Subject::default()
@@ -41,12 +33,10 @@ impl World {
 }
 
 fn event_rows(state: &str, subject: &Subject, first: DateTimeUtc) -> Rows {
-    let instant = |millis| DateTimeUtc::from_timestamp_millis(millis).map(Millis);
-    let made = instant(MADE).expect("an instant");
     let group = ["mine", "foreign"].into_iter().find(|it| *it == state);
     let recurs = ["again", "single"].contains(&state);
     let mut rows = Rows::default();
-    rows.events.push(CalendarEvent {
+    rows.add(CalendarEvent {
         event_id: subject.marker.clone(),
         title: subject.marker.clone(),
         kind: "Meeting".to_owned(),
@@ -56,8 +46,8 @@ fn event_rows(state: &str, subject: &Subject, first: DateTimeUtc) -> Rows {
         time_zone: "UTC".to_owned(),
         recurrence_rule: recurs.then(|| "FREQ=DAILY;COUNT=2".to_owned()),
         groups: group.map(ToOwned::to_owned).into_iter().collect(),
-        created_on: made,
-        modified_on: made,
+        created_on: made(),
+        modified_on: made(),
         over_at: Millis(first + TimeDelta::days(1)),
         version: 1,
         ..CalendarEvent::default()

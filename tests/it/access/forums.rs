@@ -1,20 +1,16 @@
 //! Forums, topics, messages and marks in each state that the policy names.
 
 use chrono::TimeDelta;
-use entity_core::db;
-use entity_core::wire::Millis;
-use entity_core::{Context, DateTimeUtc, Result};
 use entity_providers::talk::forums::{Forum, ForumMessage, ForumReading, ForumTopic};
 use serde_json::{Value, json};
 
 use super::requests::Shows;
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World};
+use super::world::{Caller, World, made, place};
 
 /// A forum with a topic and a message in it, and for a mark the mark of the author.
-#[derive(Clone, Debug)]
-pub(super) struct Board {
+struct Board {
     forum: Forum,
     topic: ForumTopic,
     message: Option<ForumMessage>,
@@ -24,11 +20,7 @@ pub(super) struct Board {
 impl World {
     /// A forum, a topic, a message or a mark. The title of it is the word to look for.
     pub(super) async fn forum(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
-        let site = match state.trim_start_matches("in-") {
-            site @ ("hidden" | "project" | "other" | "joinable" | "open" | "unknown") => site,
-            _ => "course",
-        };
-        let site = self.sites[site].clone();
+        let site = self.sites[place(state)].clone();
         let marker = self.new_marker();
         let board = self.board((kind, state), &site, &marker, caller);
         let (forum, topic) = (board.forum.key.clone(), board.topic.key.clone());
@@ -38,7 +30,10 @@ impl World {
         let mut rows = Rows::default();
         let is_made = kind != "forums" || !state.starts_with("in-");
         if site != "no-such-site" && is_made {
-            rows.boards.push(board);
+            rows.add(board.forum);
+            rows.add(board.topic);
+            board.message.into_iter().for_each(|it| rows.add(it));
+            board.mark.into_iter().for_each(|it| rows.add(it));
         }
         self.store(rows).await;
         let (id, group) = match kind {
@@ -70,17 +65,8 @@ impl World {
         caller: &Caller,
     ) -> Board {
         let number = marker.trim_start_matches("mk");
-        let (author, peer) = (
-            self.people["author"].id.clone(),
-            self.people["peer"].id.clone(),
-        );
-        let writer = match state.starts_with("own") {
-            true => caller.person.id.clone(),
-            false => peer,
-        };
-        let made = DateTimeUtc::from_timestamp_millis(MADE)
-            .map(Millis)
-            .expect("an instant");
+        let author = self.people["author"].id.clone();
+        let writer = self.owner(state, caller, "peer").id.clone();
         let tomorrow = self.app.service().now() + TimeDelta::days(1);
         // The word stands in what is asked for only.
         let title = |of: &str| if of == kind { marker } else { "Around" }.to_owned();
@@ -93,8 +79,8 @@ impl World {
             open_date: (state == "unopened").then(|| tomorrow.timestamp()),
             creator: author.clone(),
             modifier: author.clone(),
-            created: made,
-            modified: made,
+            created: made(),
+            modified: made(),
             version: 1,
             ..Forum::default()
         };
@@ -107,8 +93,8 @@ impl World {
             is_post_first: state == "first",
             creator: author.clone(),
             modifier: author,
-            created: made,
-            modified: made,
+            created: made(),
+            modified: made(),
             version: 1,
             ..ForumTopic::default()
         };
@@ -122,8 +108,8 @@ impl World {
             is_approved: !state.ends_with("pending"),
             author_id: writer.clone(),
             modified_by: writer.clone(),
-            created: made,
-            modified: made,
+            created: made(),
+            modified: made(),
             version: 1,
             key,
             ..ForumMessage::default()
@@ -133,7 +119,7 @@ impl World {
             site_id: site.to_owned(),
             message_id: message.key.clone(),
             user_id: writer.clone(),
-            read_on: made,
+            read_on: made(),
             ..ForumReading::default()
         });
         let is_place = state.starts_with("in-");
@@ -146,29 +132,9 @@ impl World {
     }
 }
 
-impl Board {
-    /// Adds the rows, past the service.
-    pub(super) async fn insert(&self, cx: &Context) -> Result<()> {
-        db::insert(cx, &self.forum).await?;
-        db::insert(cx, &self.topic).await?;
-        if let Some(message) = &self.message {
-            db::insert(cx, message).await?;
-        }
-        match &self.mark {
-            Some(mark) => db::insert(cx, mark).await,
-            None => Ok(()),
-        }
-    }
-}
-
 /// A new forum, topic or message.
 pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
-    let Subject {
-        site,
-        group,
-        marker,
-        ..
-    } = subject;
+    let (site, group, marker) = (&subject.site, &subject.group, &subject.marker);
     match kind {
         "forums" => json!({"siteId": site, "title": marker}),
         "forums-topic" => json!({"siteId": site, "forum": group, "title": marker}),
@@ -178,9 +144,7 @@ pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
 
 /// The address of an action that reads forums, and what success looks like.
 pub(super) fn named(name: &str, subject: &Subject) -> (Shows, String) {
-    let Subject {
-        id, site, group, ..
-    } = subject;
+    let (id, site, group) = (&subject.id, &subject.site, &subject.group);
     let message = group.replacen('2', "3", 1);
     let (shows, of) = match name {
         "site" => (Shows::Lists, site),

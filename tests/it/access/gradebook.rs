@@ -1,20 +1,18 @@
 //! Gradebooks in each state that the policy names, and the ways to ask for them.
 
-use entity_core::DateTimeUtc;
-use entity_core::wire::{Decimal, Millis};
+use entity_core::wire::Decimal;
 use entity_providers::courses::gradebook::category::GradebookCategory;
 use entity_providers::courses::gradebook::change::GradebookChange;
 use entity_providers::courses::gradebook::entered::GradebookOverride;
 use entity_providers::courses::gradebook::item::GradebookItem;
 use entity_providers::courses::gradebook::score::GradebookScore;
-use entity_providers::storage::db::group_member;
 use http::Method;
 use serde_json::{Value, json};
 
 use super::requests::{JSON, Question, Shows};
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World};
+use super::world::{Caller, World, made};
 
 impl World {
     /// A site of its own with an item, and with what `kind` says about the student whom the state names. The title of
@@ -35,40 +33,22 @@ impl World {
             "project" | "other" | "joinable" | "hidden" => self.plan_site(place, &mut rows),
             _ => self.plan_site("course", &mut rows),
         };
-        let student = match state.starts_with("own") {
-            true => &caller.person,
-            false => &self.people["peer"],
-        };
+        let student = self.owner(state, caller, "peer");
         if state == "grouped" {
-            let group = Self::plan_group(&site, &mut rows);
-            for person in [student, &self.people["ta"]] {
-                rows.group_members.push(group_member::Model {
-                    group_id: group.clone(),
-                    user_id: person.id.clone(),
-                    site_id: Some(site.clone()),
-                });
-            }
+            Self::plan_pair(&site, [student, &self.people["ta"]], &mut rows);
         }
         let mut item = item(&self.new_marker(), &site);
         item.released = !state.ends_with("unreleased");
         let subject = subject(kind, &item, &student.id);
         if state != "empty" {
-            rows.grades.push(Grade::Item(item.clone()));
+            rows.add(item.clone());
         }
-        rows.grades.extend(grade(kind, state, &subject, item));
+        if !state.starts_with("in-") {
+            grade(kind, &subject, item, &mut rows);
+        }
         self.store(rows).await;
         subject
     }
-}
-
-/// A row of one of the tables of gradebooks.
-#[derive(Clone, Debug)]
-pub(super) enum Grade {
-    Item(GradebookItem),
-    Category(GradebookCategory),
-    Score(GradebookScore),
-    Change(GradebookChange),
-    Override(GradebookOverride),
 }
 
 fn subject(kind: &str, item: &GradebookItem, student: &str) -> Subject {
@@ -95,10 +75,6 @@ fn subject(kind: &str, item: &GradebookItem, student: &str) -> Subject {
     }
 }
 
-fn made() -> Millis {
-    Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"))
-}
-
 fn item(marker: &str, site: &str) -> GradebookItem {
     GradebookItem {
         item_id: format!("{marker}-item"),
@@ -116,13 +92,10 @@ fn item(marker: &str, site: &str) -> GradebookItem {
 }
 
 /// Makes the entity beside the item.
-fn grade(kind: &str, state: &str, subject: &Subject, item: GradebookItem) -> Option<Grade> {
-    if state.starts_with("in-") {
-        return None;
-    }
+fn grade(kind: &str, subject: &Subject, item: GradebookItem, rows: &mut Rows) {
     let (site_id, user_id) = (subject.site.clone(), subject.user.clone());
-    Some(match kind {
-        "gradebook-category" => Grade::Category(GradebookCategory {
+    match kind {
+        "gradebook-category" => rows.add(GradebookCategory {
             category_id: subject.id.clone(),
             site_id,
             name: item.name,
@@ -130,7 +103,7 @@ fn grade(kind: &str, state: &str, subject: &Subject, item: GradebookItem) -> Opt
             version: 1,
             ..GradebookCategory::default()
         }),
-        "gradebook-score" => Grade::Score(GradebookScore {
+        "gradebook-score" => rows.add(GradebookScore {
             score_id: subject.id.clone(),
             site_id,
             item_id: item.item_id,
@@ -140,7 +113,7 @@ fn grade(kind: &str, state: &str, subject: &Subject, item: GradebookItem) -> Opt
             version: 1,
             ..GradebookScore::default()
         }),
-        "gradebook-change" => Grade::Change(GradebookChange {
+        "gradebook-change" => rows.add(GradebookChange {
             change_id: subject.id.clone(),
             site_id,
             item_id: item.item_id,
@@ -148,7 +121,7 @@ fn grade(kind: &str, state: &str, subject: &Subject, item: GradebookItem) -> Opt
             changed_on: made(),
             ..GradebookChange::default()
         }),
-        "gradebook-override" => Grade::Override(GradebookOverride {
+        "gradebook-override" => rows.add(GradebookOverride {
             override_id: subject.id.clone(),
             site_id,
             user_id,
@@ -157,24 +130,18 @@ fn grade(kind: &str, state: &str, subject: &Subject, item: GradebookItem) -> Opt
             version: 1,
             ..GradebookOverride::default()
         }),
-        _ => return None,
-    })
+        _ => {}
+    }
 }
 
 /// The fields of a new entity.
 pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
-    let Subject {
-        site,
-        user,
-        group,
-        marker,
-        ..
-    } = subject;
+    let (site, user, marker) = (&subject.site, &subject.user, &subject.marker);
     match kind {
         "gradebook-item" => json!({"siteId": site, "name": format!("{marker}2"), "points": 5}),
         "gradebook-category" => json!({"siteId": site, "name": marker}),
         "gradebook-override" => json!({"siteId": site, "userId": user, "grade": "B"}),
-        _ => json!({"siteId": site, "userId": user, "itemId": group, "score": 5}),
+        _ => json!({"siteId": site, "userId": user, "itemId": subject.group, "score": 5}),
     }
 }
 
@@ -189,9 +156,7 @@ pub(super) fn change(kind: &str) -> Value {
 
 /// The ways to ask for an action or an endpoint.
 pub(super) fn named(kind: &str, operation: &str, subject: &Subject) -> Vec<Question> {
-    let Subject {
-        site, user, group, ..
-    } = subject;
+    let (site, user, group) = (&subject.site, &subject.user, &subject.group);
     let (method, name) = operation
         .split_once(':')
         .expect("an operation that is known");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::requests::Shows;
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World};
+use super::world::{Caller, World, made};
 
 impl World {
     /// A page, an item on a page, or progress with a page. The name of it is the word to look for.
@@ -32,23 +32,20 @@ impl World {
         if state == "below" {
             let mut above = self.new_page(site, "closed");
             above.lesson_id = format!("{}0", page.lesson_id);
-            rows.lessons.push(above);
+            rows.add(above);
         }
+        rows.add(page.clone());
         let item = self.new_item(&page, state, &mut rows);
         match kind {
             "lesson-item" if !state.starts_with("in-") => {
                 subject.id.clone_from(&item.item_id);
                 subject.marker.clone_from(&item.name);
-                rows.lesson_items.push(item);
+                rows.add(item);
             }
             "lesson-progress" => {
-                let user = if state == "own" {
-                    &caller.person.id
-                } else {
-                    &self.people["peer"].id
-                };
+                let user = &self.owner(state, caller, "peer").id;
                 subject.id = format!("{}:{user}", page.lesson_id);
-                rows.lesson_progress.push(LessonProgress {
+                rows.add(LessonProgress {
                     progress_id: subject.id.clone(),
                     site_id: page.site_id.clone(),
                     lesson_id: page.lesson_id.clone(),
@@ -60,7 +57,6 @@ impl World {
             }
             _ => {}
         }
-        rows.lessons.push(page);
         let is_made = kind != "lessons" || !state.starts_with("in-");
         if site != "unknown" && is_made {
             self.store(rows).await;
@@ -112,7 +108,7 @@ impl World {
         if is_unreadable {
             item.sakai_id = format!("{}-draft", item.item_id);
             let now = self.app.service().now();
-            rows.assignments.push(Assignment {
+            rows.add(Assignment {
                 id: item.sakai_id.clone(),
                 title: item.name.clone(),
                 site_id: page.site_id.clone(),
@@ -129,20 +125,9 @@ impl World {
     }
 }
 
-fn made() -> Millis {
-    DateTimeUtc::from_timestamp_millis(MADE)
-        .map(Millis)
-        .expect("an instant")
-}
-
 /// A new page, or a new item.
 pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
-    let Subject {
-        site,
-        group,
-        marker,
-        ..
-    } = subject;
+    let (site, group, marker) = (&subject.site, &subject.group, &subject.marker);
     match kind {
         "lessons" => json!({"siteId": site, "lessonTitle": marker}),
         _ => json!({"siteId": site, "lessonId": group, "kind": "text", "name": marker}),

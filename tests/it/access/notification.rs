@@ -1,7 +1,5 @@
 //! Notifications and tasks in each state that the policy names.
 
-use entity_core::DateTimeUtc;
-use entity_core::wire::Millis;
 use entity_providers::courses::task::Task;
 use entity_providers::people::session_event::{LOGIN, SessionEvent};
 use entity_providers::talk::notification::Notification;
@@ -9,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World};
+use super::world::{Caller, World, made};
 
 impl World {
     /// A notification of an announcement, whose headline is the word to look for.
@@ -21,7 +19,7 @@ impl World {
         let cause = self.announcement(cause(state), caller).await;
         let id = number(&self.new_marker());
         let mut rows = Rows::default();
-        rows.notifications.push(Notification {
+        rows.add(Notification {
             notification_id: id.to_string(),
             event: "annc.new".to_owned(),
             reference: format!("/announcement/{}", cause.id),
@@ -29,7 +27,7 @@ impl World {
             to_user: told.id.clone(),
             site_id: cause.site.clone(),
             tool: "sakai.announcements".to_owned(),
-            event_date: Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant")),
+            event_date: made(),
             ..Notification::default()
         });
         if state != "unknown" {
@@ -43,22 +41,17 @@ impl World {
             ..Subject::default()
         }
     }
-}
 
-impl World {
     /// A login, whose path is the word to look for.
     pub(super) async fn session_event(&self, state: &str, caller: &Caller) -> Subject {
-        let person = match state {
-            "own" => &caller.person,
-            _ => &self.people["peer"],
-        };
+        let person = self.owner(state, caller, "peer");
         let marker = self.new_marker();
         let mut rows = Rows::default();
-        rows.session_events.push(SessionEvent {
+        rows.add(SessionEvent {
             event_id: marker.clone(),
             kind: LOGIN.to_owned(),
             user_id: person.id.clone(),
-            time: Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant")),
+            time: made(),
             address: "192.0.2.7".to_owned(),
             path: format!("/{marker}"),
             ..SessionEvent::default()
@@ -76,22 +69,18 @@ impl World {
 
     /// A task, whose description is the word to look for.
     pub(super) async fn task(&self, state: &str, caller: &Caller) -> Subject {
-        let person = match state {
-            "own" => &caller.person,
-            _ => &self.people["peer"],
-        };
+        let person = self.owner(state, caller, "peer");
         let marker = self.new_marker();
-        let made = Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"));
         let mut rows = Rows::default();
-        rows.tasks.push(Task {
+        rows.add(Task {
             id: number(&marker).to_string(),
             user_id: person.id.clone(),
             owner: person.id.clone(),
             site_id: Some(self.sites["course"].clone()),
             description: marker.clone(),
-            starts: made,
+            starts: made(),
             priority: 3,
-            created_on: made,
+            created_on: made(),
             version: 1,
             ..Task::default()
         });

@@ -1,20 +1,17 @@
 //! Polls, options and votes in each state that the policy names.
 
 use chrono::TimeDelta;
-use entity_core::db;
 use entity_core::wire::Millis;
-use entity_core::{Context, DateTimeUtc, Result};
 use entity_providers::courses::poll::{Chosen, Poll, PollOption, PollVote};
 use serde_json::{Value, json};
 
 use super::requests::Shows;
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, World};
+use super::world::{Caller, World, made, place};
 
 /// A poll with an option and, for a vote, the vote of somebody for it.
-#[derive(Clone, Debug)]
-pub(super) struct Question {
+struct Question {
     poll: Poll,
     option: PollOption,
     vote: Option<PollVote>,
@@ -23,18 +20,16 @@ pub(super) struct Question {
 impl World {
     /// A poll, an option or a vote. The word to look for is the text of the poll, or of the option if that is asked for.
     pub(super) async fn poll(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
-        let site = match state.trim_start_matches("in-") {
-            site @ ("hidden" | "project" | "other" | "joinable" | "open" | "unknown") => site,
-            _ => "course",
-        };
-        let site = self.sites[site].clone();
+        let site = self.sites[place(state)].clone();
         let marker = self.new_marker();
         let question = self.question((kind, state), &site, &marker, caller);
         let (poll, option) = (question.poll.key.clone(), question.option.key.clone());
         let vote = marker.replace("mk", "3");
         let mut rows = Rows::default();
         if site != "no-such-site" && (kind != "poll" || !state.starts_with("in-")) {
-            rows.questions.push(question);
+            rows.add(question.poll);
+            rows.add(question.option);
+            question.vote.into_iter().for_each(|it| rows.add(it));
         }
         self.store(rows).await;
         let (id, group) = match kind {
@@ -63,22 +58,18 @@ impl World {
         caller: &Caller,
     ) -> Question {
         let number = marker.trim_start_matches("mk");
-        let voter = match state {
-            "own" => caller.person.id.clone(),
-            _ => self.people["peer"].id.clone(),
+        let voter = self.owner(state, caller, "peer").id.clone();
+        let owner = match kind {
+            "poll" => self.owner(state, caller, "author"),
+            _ => &self.people["author"],
         };
-        let owner = match (kind, state) {
-            ("poll", "own" | "own-unopened") => caller.person.id.clone(),
-            _ => self.people["author"].id.clone(),
-        };
-        let instant = |millis| DateTimeUtc::from_timestamp_millis(millis).map(Millis);
-        let made = instant(MADE).expect("an instant");
+        let made = made();
         let now = self.app.service().now();
         let days = |count| Millis(now + TimeDelta::days(count));
         let title = |is_meant| if is_meant { marker } else { "Around" }.to_owned();
         let poll = Poll {
             key: format!("1{number}"),
-            owner,
+            owner: owner.id.clone(),
             site_id: site.to_owned(),
             text: title(kind != "poll-option"),
             creation_date: made,
@@ -121,26 +112,9 @@ impl World {
     }
 }
 
-impl Question {
-    /// Adds the rows, past the service.
-    pub(super) async fn insert(&self, cx: &Context) -> Result<()> {
-        db::insert(cx, &self.poll).await?;
-        db::insert(cx, &self.option).await?;
-        match &self.vote {
-            Some(vote) => db::insert(cx, vote).await,
-            None => Ok(()),
-        }
-    }
-}
-
 /// A new poll, option or vote.
 pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
-    let Subject {
-        site,
-        group,
-        marker,
-        ..
-    } = subject;
+    let (site, group, marker) = (&subject.site, &subject.group, &subject.marker);
     match kind {
         "poll" => json!({"siteId": site, "text": marker}),
         "poll-option" => json!({"siteId": site, "pollId": number(group), "text": marker}),
@@ -157,9 +131,7 @@ fn number(id: &str) -> i64 {
 
 /// The address of an action that reads, and what success looks like.
 pub(super) fn named(kind: &str, name: &str, subject: &Subject) -> (Shows, String) {
-    let Subject {
-        id, site, group, ..
-    } = subject;
+    let (id, site, group) = (&subject.id, &subject.site, &subject.group);
     match (kind, name) {
         ("poll", "site") => (Shows::Lists, format!("/direct/poll/site/{site}")),
         ("poll", _) => (Shows::Status, format!("/direct/poll/{id}/{name}")),

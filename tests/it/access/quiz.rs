@@ -3,18 +3,19 @@
 use entity_core::db::{self, Record as _};
 use entity_core::{Context, Fields, Result};
 use entity_providers::courses::quiz::{Quiz, QuizAttempt, QuizExtension, QuizQuestion};
-use entity_providers::storage::db::group_member;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::rows::Rows;
+use super::rows::{Row, Rows};
 use super::subject::Subject;
 use super::world::{Caller, MADE, World};
 
 const DAY: i64 = 86_400_000;
 
 /// A quiz with one question and, for a student, an attempt and an extension.
-#[derive(Clone, Debug)]
-pub(super) struct Paper {
+#[derive(Debug)]
+struct Paper {
     kind: String,
     state: String,
     id: String,
@@ -35,20 +36,9 @@ impl World {
             _ => self.plan_site("course", &mut rows),
         };
         let is_own = state == "own";
-        let student = if is_own {
-            &caller.person
-        } else {
-            &self.people["peer"]
-        };
+        let student = self.owner(state, caller, "peer");
         if state == "grouped" {
-            let group = Self::plan_group(&site, &mut rows);
-            for person in [student, &self.people["ta"]] {
-                rows.group_members.push(group_member::Model {
-                    group_id: group.clone(),
-                    user_id: person.id.clone(),
-                    site_id: Some(site.clone()),
-                });
-            }
+            Self::plan_pair(&site, [student, &self.people["ta"]], &mut rows);
         }
         let id = marker.replace("mk", "1");
         let paper = Paper {
@@ -74,7 +64,7 @@ impl World {
             ..Subject::default()
         };
         if state != "unknown" && (kind != "sam_pub" || !state.starts_with("in-")) {
-            rows.papers.push(paper);
+            rows.add(paper);
         }
         self.store(rows).await;
         subject
@@ -88,9 +78,14 @@ fn fields(json: Value) -> Fields {
     }
 }
 
+impl Row for Paper {
+    fn insert<'a>(&'a self, cx: &'a Context) -> BoxFuture<'a, Result<()>> {
+        self.make(cx).boxed()
+    }
+}
+
 impl Paper {
-    /// Adds the rows, past the service.
-    pub(super) async fn insert(&self, cx: &Context) -> Result<()> {
+    async fn make(&self, cx: &Context) -> Result<()> {
         let Self {
             kind,
             state,
@@ -147,19 +142,13 @@ impl Paper {
 
 /// The fields of a new entity.
 pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
-    let Subject {
-        site,
-        group,
-        user,
-        marker,
-        ..
-    } = subject;
+    let (site, group, marker) = (&subject.site, &subject.group, &subject.marker);
     match kind {
         "sam_pub" => json!({"ownerSiteId": site, "title": marker}),
         "quiz-question" => json!({
             "siteId": site, "quizId": group, "text": marker, "kind": "TRUE_FALSE", "correct": ["true"], "points": 1,
         }),
-        _ => json!({"siteId": site, "quizId": group, "userId": user, "extraTime": 60}),
+        _ => json!({"siteId": site, "quizId": group, "userId": subject.user, "extraTime": 60}),
     }
 }
 

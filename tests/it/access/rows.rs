@@ -1,34 +1,18 @@
 //! Rows of every type, and how they get into the database.
 
+use std::fmt::Debug;
+use std::sync::Arc;
+
 use entity_core::db::Record;
 use entity_core::{Context, Result, db};
-use entity_providers::courses::announcement::Announcement;
-use entity_providers::courses::assignment::{Assignment, Submission};
-use entity_providers::courses::calendar::CalendarEvent;
-use entity_providers::courses::content::ContentItem;
-use entity_providers::courses::lessons::{Lesson, LessonItem, LessonProgress};
-use entity_providers::courses::syllabus::SyllabusItem;
-use entity_providers::courses::syllabus::redirect::SyllabusRedirect;
-use entity_providers::courses::task::Task;
-use entity_providers::people::invitation::Invitation;
-use entity_providers::people::session_event::SessionEvent;
 use entity_providers::people::site::Site;
-use entity_providers::people::term::Term;
 use entity_providers::people::user::{User, user};
 use entity_providers::storage::db::site_parts::{SiteGroup, SitePage, SiteTool};
 use entity_providers::storage::db::{group_member, membership, realm_grant};
-use entity_providers::talk::conversations::{
-    self, Topic, TopicComment, TopicMark, TopicPost, TopicTag,
-};
-use entity_providers::talk::notification::Notification;
+use entity_providers::talk::conversations::ConversationSettings;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel, QuerySelect as _};
-use server::pages::feed::Feed;
-
-use super::chat::Talk;
-use super::forums::Board;
-use super::gradebook::Grade;
-use super::poll::Question;
-use super::quiz::Paper;
 
 /// Rows to add.
 #[derive(Clone, Debug, Default)]
@@ -40,38 +24,32 @@ pub(super) struct Rows {
     pub(super) groups: Vec<SiteGroup>,
     pub(super) group_members: Vec<group_member::Model>,
     pub(super) members: Vec<membership::Model>,
-    pub(super) invitations: Vec<Invitation>,
     pub(super) grants: Vec<realm_grant::Model>,
-    pub(super) announcements: Vec<Announcement>,
-    pub(super) events: Vec<CalendarEvent>,
-    pub(super) feeds: Vec<Feed>,
-    pub(super) terms: Vec<Term>,
-    pub(super) notifications: Vec<Notification>,
-    pub(super) session_events: Vec<SessionEvent>,
-    pub(super) tasks: Vec<Task>,
-    pub(super) syllabus: Vec<SyllabusItem>,
-    pub(super) redirects: Vec<SyllabusRedirect>,
-    pub(super) content: Vec<ContentItem>,
-    pub(super) topics: Vec<Topic>,
-    pub(super) posts: Vec<TopicPost>,
-    pub(super) comments: Vec<TopicComment>,
-    pub(super) marks: Vec<TopicMark>,
-    pub(super) tags: Vec<TopicTag>,
-    pub(super) settings: Vec<conversations::ConversationSettings>,
-    pub(super) agreements: Vec<conversations::ConversationAgreement>,
-    pub(super) lessons: Vec<Lesson>,
-    pub(super) lesson_items: Vec<LessonItem>,
-    pub(super) lesson_progress: Vec<LessonProgress>,
-    pub(super) assignments: Vec<Assignment>,
-    pub(super) work: Vec<Submission>,
-    pub(super) grades: Vec<Grade>,
-    pub(super) papers: Vec<Paper>,
-    pub(super) boards: Vec<Board>,
-    pub(super) talks: Vec<Talk>,
-    pub(super) questions: Vec<Question>,
+    pub(super) settings: Vec<ConversationSettings>,
+    /// Whatever belongs to these, in the order in which it was added.
+    others: Vec<Arc<dyn Row>>,
+}
+
+/// Something that is added past the service.
+pub(super) trait Row: Debug + Send + Sync {
+    fn insert<'a>(&'a self, cx: &'a Context) -> BoxFuture<'a, Result<()>>;
+}
+
+impl<T: Record + Debug> Row for T {
+    fn insert<'a>(&'a self, cx: &'a Context) -> BoxFuture<'a, Result<()>> {
+        db::insert(cx, self).boxed()
+    }
 }
 
 impl Rows {
+    pub(super) fn add(&mut self, row: impl Row + 'static) {
+        self.others.push(Arc::new(row));
+    }
+
+    pub(super) fn add_first(&mut self, row: impl Row + 'static) {
+        self.others.insert(0, Arc::new(row));
+    }
+
     pub(super) async fn insert(self, cx: &Context) -> Result<()> {
         // Hashing is slow on purpose: everybody has the hash of the demo.
         let known: Vec<User> = db::load(cx, user::Entity::find().limit(1)).await?;
@@ -87,53 +65,14 @@ impl Rows {
         records(cx, &self.groups).await?;
         insert(cx, self.group_members).await?;
         insert(cx, self.members).await?;
-        records(cx, &self.invitations).await?;
         insert(cx, self.grants).await?;
-        records(cx, &self.announcements).await?;
-        records(cx, &self.terms).await?;
-        records(cx, &self.events).await?;
-        records(cx, &self.assignments).await?;
-        records(cx, &self.work).await?;
-        for paper in &self.papers {
-            paper.insert(cx).await?;
+        for row in &self.others {
+            row.insert(cx).await?;
         }
-        for board in &self.boards {
-            board.insert(cx).await?;
-        }
-        for talk in &self.talks {
-            talk.insert(cx).await?;
-        }
-        for question in &self.questions {
-            question.insert(cx).await?;
-        }
-        records(cx, &self.topics).await?;
-        records(cx, &self.posts).await?;
-        records(cx, &self.comments).await?;
-        records(cx, &self.marks).await?;
-        records(cx, &self.tags).await?;
-        records(cx, &self.agreements).await?;
         for settings_of_site in self.settings {
             db::put(cx, settings_of_site, |_| {}).await?;
         }
-        records(cx, &self.lessons).await?;
-        records(cx, &self.lesson_items).await?;
-        records(cx, &self.lesson_progress).await?;
-        records(cx, &self.notifications).await?;
-        records(cx, &self.session_events).await?;
-        records(cx, &self.tasks).await?;
-        records(cx, &self.syllabus).await?;
-        records(cx, &self.redirects).await?;
-        records(cx, &self.content).await?;
-        for grade in &self.grades {
-            match grade {
-                Grade::Item(it) => db::insert(cx, it).await?,
-                Grade::Category(it) => db::insert(cx, it).await?,
-                Grade::Score(it) => db::insert(cx, it).await?,
-                Grade::Change(it) => db::insert(cx, it).await?,
-                Grade::Override(it) => db::insert(cx, it).await?,
-            }
-        }
-        records(cx, &self.feeds).await
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The subjects of requests: an entity in each state that the policy names.
 
-use entity_core::DateTimeUtc;
+use chrono::TimeDelta;
 use entity_core::wire::Millis;
 use entity_providers::courses::announcement::Announcement;
 use entity_providers::people::term::Term;
@@ -11,14 +11,13 @@ use tests::Client;
 use super::chat;
 use super::rows::Rows;
 use super::webhook;
-use super::world::{Caller, MADE, World, member};
+use super::world::{Caller, World, made, member};
 
 /// Returns whether it is one of the types of quizzes.
 pub(super) fn is_quiz(kind: &str) -> bool {
     kind == "sam_pub" || kind.starts_with("quiz-")
 }
 
-const DAY: i64 = 86_400_000;
 /// A role that each site has besides those of its template, and nobody.
 pub(super) const SPARE_ROLE: &str = "Spare";
 
@@ -205,12 +204,7 @@ impl World {
     }
 
     pub(super) async fn announcement(&self, state: &str, caller: &Caller) -> Subject {
-        let is_own = state.starts_with("own");
-        let author = if is_own {
-            &caller.person
-        } else {
-            &self.people["author"]
-        };
+        let author = self.owner(state, caller, "author");
         let kinds = ["hidden", "project", "other", "open", "motd", "unknown"];
         let kind = kinds
             .into_iter()
@@ -262,20 +256,17 @@ impl World {
     /// A private feed, whose title is the word to look for.
     async fn feed(&self, state: &str, caller: &Caller) -> Subject {
         let mut rows = Rows::default();
-        let owner = match state {
-            "own" => &caller.person,
-            _ => &self.people["peer"],
-        };
+        let owner = self.owner(state, caller, "peer");
         let marker = self.new_marker();
         let id = format!("{marker}-feed");
-        rows.feeds.push(Feed {
+        rows.add(Feed {
             id: id.clone(),
             token_hash: marker.clone(),
             user_id: owner.id.clone(),
             title: marker.clone(),
             path: "/announcement/user".to_owned(),
             formats: FormatNames(vec!["atom".to_owned(), "rss".to_owned()]),
-            created: DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"),
+            created: made().0,
             version: 1,
             ..Feed::default()
         });
@@ -293,12 +284,12 @@ impl World {
     async fn term(&self, state: &str) -> Subject {
         let marker = self.new_marker();
         let mut rows = Rows::default();
-        let begin = DateTimeUtc::from_timestamp_millis(MADE).expect("an instant");
-        rows.terms.push(Term {
+        let begin = made().0;
+        rows.add(Term {
             id: marker.clone(),
             title: marker.clone(),
             from: begin,
-            to: begin + chrono::TimeDelta::days(1),
+            to: begin + TimeDelta::days(1),
             current: false,
             version: 1,
         });
@@ -382,11 +373,10 @@ impl World {
 }
 
 fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
-    let instant = |millis| DateTimeUtc::from_timestamp_millis(millis).map(Millis);
-    let made = instant(MADE).expect("an instant");
+    let made = made();
     let group = ["mine", "foreign"].into_iter().find(|it| *it == state);
     let mut rows = Rows::default();
-    rows.announcements.push(Announcement {
+    rows.add(Announcement {
         announcement_id: subject.marker.clone(),
         title: subject.marker.clone(),
         channel: channel.to_owned(),
@@ -395,7 +385,8 @@ fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
         created_on: made,
         modified_on: made,
         draft: state.ends_with("draft"),
-        release_date: instant(MADE + 3 * DAY).filter(|_| state.ends_with("unreleased")),
+        release_date: Some(Millis(made.0 + TimeDelta::days(3)))
+            .filter(|_| state.ends_with("unreleased")),
         retract_date: Some(made).filter(|_| state.ends_with("retracted")),
         groups: group.map(ToOwned::to_owned).into_iter().collect(),
         written: made,

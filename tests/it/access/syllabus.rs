@@ -1,31 +1,27 @@
 //! Items of syllabi in each state that the policy names.
 
-use entity_core::DateTimeUtc;
-use entity_core::wire::Millis;
 use entity_providers::courses::syllabus::SyllabusItem;
 use entity_providers::courses::syllabus::redirect::SyllabusRedirect;
 
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{MADE, World};
+use super::world::{World, made};
 
 impl World {
     /// An item, whose heading is the word to look for.
     pub(super) async fn syllabus_item(&self, state: &str) -> Subject {
         let kind = if state == "draft" { "course" } else { state };
         let marker = self.new_marker();
-        let made = DateTimeUtc::from_timestamp_millis(MADE).map(Millis);
-        let made = made.expect("an instant");
         let mut rows = Rows::default();
-        rows.syllabus.push(SyllabusItem {
+        rows.add(SyllabusItem {
             id: marker.clone(),
             site_id: self.sites[kind].clone(),
             title: marker.clone(),
             order: 1,
             draft: state == "draft",
             created_by: self.people["author"].id.clone(),
-            created_on: made,
-            modified_on: made,
+            created_on: made(),
+            modified_on: made(),
             version: 1,
             ..SyllabusItem::default()
         });
@@ -52,7 +48,7 @@ impl World {
         let mut rows = Rows::default();
         let site = self.plan_site(state.trim_start_matches("in-"), &mut rows);
         if !state.starts_with("in-") {
-            rows.redirects.push(SyllabusRedirect {
+            rows.add(SyllabusRedirect {
                 id: id.clone(),
                 site_id: site.clone(),
                 redirect_url: format!("https://example.org/{id}"),

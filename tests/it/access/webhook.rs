@@ -1,15 +1,13 @@
 //! Webhooks and their deliveries in each state that the policy names.
 
 use chrono::TimeDelta;
-use entity_core::DateTimeUtc;
 use entity_core::db::Secret;
 use entity_providers::face::webhook::{Webhook, WebhookDelivery};
 use serde_json::{Value, json};
 
-use super::chat::Talk;
 use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{MADE, World};
+use super::world::{World, made};
 
 impl World {
     /// A webhook, or a delivery to one. The word to look for is the description, or the kind of the event.
@@ -30,9 +28,9 @@ impl World {
             false => self.sites[place].clone(),
         };
         let (hook, id) = (format!("{marker}-hook"), format!("{marker}-id"));
-        let made = DateTimeUtc::from_timestamp_millis(MADE).expect("an instant");
+        let made = made().0;
         if is_made {
-            rows.talks.push(Talk::Hook(Webhook {
+            rows.add(Webhook {
                 id: hook.clone(),
                 site_id: site.clone(),
                 description: Some(marker.clone()),
@@ -44,8 +42,8 @@ impl World {
                 key: Secret::new("whsec_AAAA"),
                 version: 1,
                 ..Webhook::default()
-            }));
-            rows.talks.push(Talk::Delivery(WebhookDelivery {
+            });
+            rows.add(WebhookDelivery {
                 id: id.clone(),
                 site_id: site.clone(),
                 webhook_id: hook.clone(),
@@ -57,7 +55,7 @@ impl World {
                 about: format!("/site/{site}"),
                 sequence: 1,
                 ..WebhookDelivery::default()
-            }));
+            });
         }
         self.store(rows).await;
         Subject {

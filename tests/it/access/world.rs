@@ -177,7 +177,6 @@ impl World {
             id: format!("{marker}-id"),
             eid: marker,
         };
-        let made = DateTimeUtc::from_timestamp_millis(MADE).map(Millis);
         rows.users.push(User {
             id: person.id.clone(),
             eid: person.eid.clone(),
@@ -186,8 +185,8 @@ impl World {
             last_name: person.eid.clone(),
             r#type: "registered".to_owned(),
             disabled: Some(false),
-            created_date: made,
-            last_modified: made,
+            created_date: Some(made()),
+            last_modified: Some(made()),
             version: 1,
             ..User::default()
         });
@@ -197,7 +196,6 @@ impl World {
     /// Adds a site of this kind with its members, a page and a tool. Its id is the word that nothing else has.
     pub(super) fn plan_site(&self, kind: &str, rows: &mut Rows) -> String {
         let id = self.new_marker();
-        let made = Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"));
         let is_project = matches!(kind, "project" | "joinable" | "hidden-joinable");
         rows.sites.push(Site {
             id: id.clone(),
@@ -207,8 +205,8 @@ impl World {
             pub_view: kind == "open",
             joinable: kind.ends_with("joinable"),
             joiner_role: Some(if is_project { "access" } else { "Student" }.to_owned()),
-            created_date: made,
-            modified_date: made,
+            created_date: made(),
+            modified_date: made(),
             version: 1,
             ..Site::default()
         });
@@ -248,6 +246,26 @@ impl World {
             modified: MADE,
         });
         group
+    }
+
+    /// Adds a group to the site `id`, with these two in it.
+    pub(super) fn plan_pair(id: &str, pair: [&Person; 2], rows: &mut Rows) {
+        let group = Self::plan_group(id, rows);
+        for person in pair {
+            rows.group_members.push(group_member::Model {
+                group_id: group.clone(),
+                user_id: person.id.clone(),
+                site_id: Some(id.to_owned()),
+            });
+        }
+    }
+
+    /// Whose something is: the caller's, where the state says so, and otherwise somebody's with this name.
+    pub(super) fn owner<'a>(&'a self, state: &str, caller: &'a Caller, other: &str) -> &'a Person {
+        match state.starts_with("own") {
+            true => &caller.person,
+            false => &self.people[other],
+        }
     }
 
     /// Adds rows, past the service.
@@ -309,6 +327,19 @@ impl World {
             person: self.people[who].clone(),
             client,
         }
+    }
+}
+
+/// The instant at which everything was made.
+pub(super) fn made() -> Millis {
+    Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"))
+}
+
+/// The place that a state names: where something is, or is to be written.
+pub(super) fn place(state: &str) -> &str {
+    match state.trim_start_matches("in-") {
+        place @ ("hidden" | "project" | "other" | "unknown" | "joinable" | "open") => place,
+        _ => "course",
     }
 }
 

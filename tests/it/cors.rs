@@ -7,21 +7,16 @@ use http::header::{
 };
 use http::{HeaderName, Method, StatusCode};
 use serde_json::json;
-use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
+use tests::{Answer, Client, TestApp, both};
 
 const POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PORTAL: &str = "https://portal.example.org";
 const SITE: &str = "/direct/site/biology-101.json";
 const JSON: &str = "application/json";
 
-/// The service, where the portal may read.
-struct WithPortal(TestApp);
-
-impl OnBackend for WithPortal {
-    async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("cors.origins", PORTAL)];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// The service, where the portal may read.
+    WithPortal, [("cors.origins", PORTAL)]
 }
 
 fn from(client: &Client, origin: &str) -> Client {

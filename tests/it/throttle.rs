@@ -3,20 +3,15 @@
 use chrono::TimeDelta;
 use http::StatusCode;
 use tests::app::PASSWORD;
-use tests::{Backend, OnBackend, TestApp, both};
+use tests::both;
 
-/// A service with little patience.
-struct Impatient(TestApp);
-
-impl OnBackend for Impatient {
-    async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [
-            ("login.accountFailures", "2"),
-            ("login.addressFailures", "8"),
-            ("login.addressInterval", "30"),
-        ];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// A service with little patience.
+    Impatient, [
+        ("login.accountFailures", "2"),
+        ("login.addressFailures", "8"),
+        ("login.addressInterval", "30"),
+    ]
 }
 
 impl Impatient {

@@ -14,21 +14,16 @@ use serde_json::{Value, json};
 use server::App;
 use tests::app::{config, parts};
 use tests::rows::{databases, texts};
-use tests::{Backend, Client, OnBackend, TestApp, both, database};
+use tests::{Backend, Client, OnBackend as _, TestApp, both, database};
 
 use self::receiver::{Receiver, Reply};
 
 const SITE: &str = "biology-101";
 const DELIVERIES: &str = "/direct/webhook-delivery.json";
 
-/// A service that may send to this machine.
-struct Private(TestApp);
-
-impl OnBackend for Private {
-    async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("webhooks.private", "true")];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// A service that may send to this machine.
+    Private, [("webhooks.private", "true")]
 }
 
 /// Makes a webhook for new announcements.

@@ -18,6 +18,29 @@ pub use lectern_testing::{
     Answer, Backend, Client, Database, OnBackend, TestApp, app, both, client, database, endpoints,
 };
 
+/// Makes a type of services with these settings, which the tests of [`both!`] can take:
+///
+/// ```text
+/// app_with! {
+///     /// A service with little patience.
+///     Impatient, [("login.accountFailures", "2")]
+/// }
+/// ```
+#[macro_export]
+macro_rules! app_with {
+    ($(#[$meta:meta])* $name:ident, $settings:expr) => {
+        $(#[$meta])*
+        struct $name($crate::TestApp);
+
+        impl $crate::OnBackend for $name {
+            async fn on_backend(backend: $crate::Backend) -> Option<Self> {
+                let app = $crate::TestApp::with_settings(backend, &$settings).await;
+                app.map(Self)
+            }
+        }
+    };
+}
+
 /// Returns whether all of a long test is wanted, and not a sample of it: `FULL` says so, unless it is empty or 0.
 pub fn is_full() -> bool {
     env::var_os("FULL").is_some_and(|it| !it.is_empty() && it != "0")

@@ -5,7 +5,7 @@ use http::{HeaderName, Method, StatusCode};
 use serde_json::json;
 use tests::app::PASSWORD;
 use tests::rows::{audited, databases, texts};
-use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
+use tests::{Answer, Client, TestApp, both};
 
 use super::{FORM, assert_page};
 
@@ -32,24 +32,14 @@ fn assert_form(answer: &Answer, status: StatusCode) {
     assert_eq!(answer.header("cache-control"), Some("no-store"));
 }
 
-/// A service with little patience.
-struct Impatient(TestApp);
-
-impl OnBackend for Impatient {
-    async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("login.accountFailures", "2")];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// A service with little patience.
+    Impatient, [("login.accountFailures", "2")]
 }
 
-/// A service that asks for tokens.
-struct WithTokens(TestApp);
-
-impl OnBackend for WithTokens {
-    async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("csrf.mode", "token")];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// A service that asks for tokens.
+    WithTokens, [("csrf.mode", "token")]
 }
 
 both! {

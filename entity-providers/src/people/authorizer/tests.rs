@@ -5,12 +5,12 @@ use entity_core::engine::Event;
 use entity_core::unit::{Mode, Store};
 use entity_core::{Caller, Context, Decision, Scope};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
 use super::RoleAuthorizer;
 use crate::people::site::site;
 use crate::people::user::user;
-use crate::storage::db::{membership, realm_grant};
+use crate::storage::db::membership;
 use crate::testbed::Testbed;
 
 async fn decide(bed: &Testbed, eid: &str, function: &str, site: &str) -> Decision {
@@ -81,66 +81,6 @@ async fn inactive_and_shut_out_users_hold_nothing() {
     let cx = bed.reader("admin").await;
     assert!(!cx.authorizer().is_superuser(&cx).await.unwrap());
     assert!(!cx.authorizer().holds(&cx, "site.add").await.unwrap());
-}
-
-#[tokio::test]
-async fn strangers_see_open_sites_while_they_are_published() {
-    let bed = Testbed::demo().await;
-    sql(
-        &bed,
-        "UPDATE site SET is_pub_view = TRUE WHERE id = 'history-210'",
-    )
-    .await;
-    for eid in ["student1", ""] {
-        assert_eq!(decide(&bed, eid, "annc.read", "history-210").await, Granted);
-        assert_eq!(decide(&bed, eid, "annc.new", "history-210").await, Denied);
-        assert_eq!(decide(&bed, eid, "asn.read", "history-210").await, Denied);
-    }
-    sql(&bed, "UPDATE site SET is_published = FALSE").await;
-    assert_eq!(decide(&bed, "", "annc.read", "history-210").await, Denied);
-    assert_eq!(
-        decide(&bed, "student1", "annc.read", "biology-101").await,
-        Denied
-    );
-    assert_eq!(
-        decide(&bed, "instructor1", "annc.read", "biology-101").await,
-        Granted
-    );
-}
-
-#[tokio::test]
-async fn a_site_changes_its_own_grants_only() {
-    let bed = Testbed::demo().await;
-    for (function, is_granted) in [("annc.new", true), ("annc.read", false)] {
-        let row = realm_grant::ActiveModel {
-            realm: Set("/site/biology-101".to_owned()),
-            role: Set("Student".to_owned()),
-            function: Set(function.to_owned()),
-            is_granted: Set(is_granted),
-        };
-        realm_grant::Entity::insert(row)
-            .exec_without_returning(&bed.db.writer)
-            .await
-            .unwrap();
-    }
-    bed.forget();
-    assert_eq!(
-        decide(&bed, "student1", "annc.new", "biology-101").await,
-        Granted
-    );
-    assert_eq!(
-        decide(&bed, "student1", "annc.read", "biology-101").await,
-        Denied
-    );
-    assert_eq!(
-        decide(&bed, "student1", "site.visit", "biology-101").await,
-        Granted
-    );
-    assert_eq!(
-        decide(&bed, "student1", "annc.new", "field-trip").await,
-        Denied
-    );
-    assert_eq!(decide(&bed, "ta1", "annc.new", "biology-101").await, Denied);
 }
 
 #[tokio::test]

@@ -16,62 +16,6 @@ async fn sql(bed: &Testbed, statement: &str) {
 }
 
 #[tokio::test]
-async fn a_site_has_what_clients_read() {
-    let bed = Testbed::demo().await;
-    let site = bed.get("student1", "site/biology-101").await.unwrap();
-    assert_eq!(site["id"], "biology-101");
-    assert_eq!(site["type"], "course");
-    assert_eq!(site["maintainRole"], "Instructor");
-    assert_eq!(
-        site["userRoles"],
-        json!(["Instructor", "Student", "Teaching Assistant"])
-    );
-    assert_eq!(site["siteOwner"]["userId"], bed.id("instructor1"));
-    assert_eq!(site["createdTime"]["time"], site["createdDate"]);
-    let pages = site["sitePages"].as_array().unwrap();
-    assert!(pages.iter().all(|it| it["siteId"] == "biology-101"));
-    assert!(pages[0]["url"].as_str().unwrap().starts_with("http"));
-    let term = site["props"]["term"].as_str().unwrap();
-    assert!(term.chars().all(|it| it.is_ascii_digit()));
-}
-
-#[tokio::test]
-async fn who_reads_which_site() {
-    let bed = Testbed::demo().await;
-    sql(
-        &bed,
-        "UPDATE site SET is_pub_view = TRUE WHERE id = 'history-210'",
-    )
-    .await;
-    for (eid, path, expected) in [
-        ("student1", "site/biology-101", None),
-        ("student1", "site/history-210", None),
-        (
-            "instructor2",
-            "site/biology-101",
-            Some(ErrorKind::Forbidden),
-        ),
-        ("student1", "site/nowhere", Some(ErrorKind::NotFound)),
-        ("student1", "site/nowhere/exists", Some(ErrorKind::NotFound)),
-        ("", "site/biology-101", Some(ErrorKind::Unauthenticated)),
-        (
-            "student1",
-            "site/history-210/pages",
-            Some(ErrorKind::Forbidden),
-        ),
-        (
-            "student1",
-            "site/biology-101/perms",
-            Some(ErrorKind::Forbidden),
-        ),
-        ("admin", "site/biology-101/pages", None),
-    ] {
-        let answer = bed.get(eid, path).await;
-        assert_eq!(answer.err().map(|it| it.kind()), expected, "{eid} {path}");
-    }
-}
-
-#[tokio::test]
 async fn lists_hold_what_is_selected_by_title() {
     let bed = Testbed::demo().await;
     sql(
@@ -116,43 +60,6 @@ async fn lists_hold_what_is_selected_by_title() {
 }
 
 #[tokio::test]
-async fn pages_have_tools() {
-    let bed = Testbed::demo().await;
-    let pages = bed.get("student1", "site/biology-101/pages").await.unwrap();
-    let pages = pages.as_array().unwrap();
-    assert!(!pages.is_empty());
-    for (index, page) in pages.iter().enumerate() {
-        assert_eq!(page["position"], index + 1);
-        let tool = &page["tools"][0];
-        assert!(tool["toolId"].as_str().unwrap().starts_with("sakai."));
-        assert_eq!(tool["pageId"], page["id"]);
-        assert_eq!(tool["placementId"], tool["id"]);
-    }
-}
-
-#[tokio::test]
-async fn permissions_are_told_by_role_and_for_the_caller() {
-    let bed = Testbed::demo().await;
-    let perms = bed
-        .get("instructor1", "site/biology-101/perms/annc")
-        .await
-        .unwrap();
-    assert_eq!(perms["data"]["Student"], json!(["annc.read"]));
-    assert_eq!(perms["entityReference"], "/site/biology-101");
-    let own = bed
-        .get("student1", "site/biology-101/userPerms/annc")
-        .await
-        .unwrap();
-    assert_eq!(own["data"], json!(["annc.read"]));
-    let own = bed
-        .get("student1", "site/biology-101/userPerms")
-        .await
-        .unwrap();
-    let own = own["data"].as_array().unwrap();
-    assert!(own.contains(&json!("site.visit")) && !own.contains(&json!("site.upd")));
-}
-
-#[tokio::test]
 async fn a_site_is_made_changed_and_deleted() {
     let bed = Testbed::demo().await;
     let draft = json!({"id": "chess-1", "title": "Chess", "type": "project",
@@ -172,10 +79,6 @@ async fn a_site_is_made_changed_and_deleted() {
 
     let path = "site/chess-1";
     let change = json!({"title": "Go", "joinable": true, "joinerRole": "access"});
-    assert_eq!(
-        kind(bed.send("student2", Verb::Put, path, &change).await),
-        ErrorKind::Forbidden
-    );
     bed.send("student1", Verb::Put, path, &change)
         .await
         .unwrap();

@@ -21,5 +21,4 @@ mod profile;
 mod replies;
 mod roles;
 mod sites;
-mod specification;
 mod tasks;

@@ -3,12 +3,14 @@
 use axum::body::Body;
 use http::header::{ACCEPT, AUTHORIZATION, ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, Method, Request, StatusCode};
-use serde_json::{Value, json};
+use serde_json::json;
 use server::base::address::Peer;
 use tests::app::PASSWORD;
-use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
+use tests::{Answer, Client, TestApp, both};
 
 use tests::rows::audited;
+
+use crate::direct::news;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";
@@ -30,10 +32,6 @@ async fn assert_told(app: &TestApp, answer: &Answer, status: StatusCode) {
     assert!(is_told, "{status}: {rows:?}");
 }
 
-fn news(title: &str) -> Value {
-    json!({"siteId": "biology-101", "title": title})
-}
-
 /// Makes one.
 async fn made(teacher: &Client, title: &str) -> String {
     let answer = teacher.post(NEWS, &news(title)).await;
@@ -41,14 +39,9 @@ async fn made(teacher: &Client, title: &str) -> String {
     format!("{NEWS}/{}", id.expect("an id"))
 }
 
-/// The service, where passwords may come with each request.
-struct WithBasic(TestApp);
-
-impl OnBackend for WithBasic {
-    async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("auth.basic", "true")];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// The service, where passwords may come with each request.
+    WithBasic, [("auth.basic", "true")]
 }
 
 both! {

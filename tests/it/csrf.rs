@@ -2,23 +2,26 @@
 
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
-use serde_json::{Value, json};
+use serde_json::json;
 use tests::app::PASSWORD;
-use tests::{Backend, Client, OnBackend, TestApp, both};
+use tests::{Client, both};
+
+use crate::direct::news;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";
 const NEWS: &str = "/direct/announcement";
 const TOKEN: HeaderName = HeaderName::from_static("x-csrf-token");
+const PORTAL: &str = "https://portal.example.org";
 
-/// The service, where tokens are asked for.
-struct WithTokens(TestApp);
+tests::app_with! {
+    /// The service, where pages of the portal may write.
+    WithPortal, [("csrf.trustedOrigins", PORTAL)]
+}
 
-impl OnBackend for WithTokens {
-    async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("csrf.mode", "token")];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// The service, where tokens are asked for.
+    WithTokens, [("csrf.mode", "token")]
 }
 
 impl WithTokens {
@@ -37,10 +40,6 @@ impl WithTokens {
         let all = all.as_array().expect("a list").iter();
         all.filter(|it| it["title"] == title).count()
     }
-}
-
-fn news(title: &str) -> Value {
-    json!({"siteId": "biology-101", "title": title})
 }
 
 fn login(eid: &str) -> String {
@@ -182,46 +181,29 @@ both! {
     }
 }
 
-async fn listed(backend: Backend) {
-    let settings = [("csrf.trustedOrigins", "https://portal.example.org")];
-    let Some(app) = TestApp::with_settings(backend, &settings).await else {
-        return;
-    };
-    let teacher = app.user("instructor1").await;
-    let session = teacher.get("/direct/session/current.json").await.json();
-    let token = session["csrfToken"].as_str().expect("a token").to_owned();
-    let from = |site: &str, origin: &str| {
-        let site = teacher
-            .clone()
-            .with_header(HeaderName::from_static("sec-fetch-site"), site);
-        site.with_header(http::header::ORIGIN, origin)
-    };
-    let portal = "https://portal.example.org";
-    let body = news("From the portal");
-    for site in ["cross-site", "same-site"] {
-        let page = from(site, portal);
-        page.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
-        let wrong = page.clone().with_header(TOKEN, "nonsense");
-        wrong.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
-        let right = page.clone().with_header(TOKEN, &token);
-        right.post(NEWS, &body).await.expect(StatusCode::CREATED);
-        let form = format!("siteId=biology-101&title=Form&sakai_csrf_token={token}");
-        page.post_form(NEWS, &form)
-            .await
-            .expect(StatusCode::CREATED);
-        for origin in [
-            "https://evil.example.org",
-            "http://portal.example.org",
-            "null",
-        ] {
-            let other = from(site, origin).with_header(TOKEN, &token);
-            other.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
+both! {
+    async fn a_listed_origin_passes_when_it_carries_the_token(app: WithPortal) {
+        let teacher = app.0.user("instructor1").await;
+        let session = teacher.get("/direct/session/current.json").await.json();
+        let token = session["csrfToken"].as_str().expect("a token").to_owned();
+        let from = |site: &str, origin: &str| {
+            let site = teacher.clone().with_header(HeaderName::from_static("sec-fetch-site"), site);
+            site.with_header(http::header::ORIGIN, origin)
+        };
+        let body = news("From the portal");
+        for site in ["cross-site", "same-site"] {
+            let page = from(site, PORTAL);
+            page.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
+            let wrong = page.clone().with_header(TOKEN, "nonsense");
+            wrong.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
+            let right = page.clone().with_header(TOKEN, &token);
+            right.post(NEWS, &body).await.expect(StatusCode::CREATED);
+            let form = format!("siteId=biology-101&title=Form&sakai_csrf_token={token}");
+            page.post_form(NEWS, &form).await.expect(StatusCode::CREATED);
+            for origin in ["https://evil.example.org", "http://portal.example.org", "null"] {
+                let other = from(site, origin).with_header(TOKEN, &token);
+                other.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
+            }
         }
     }
-}
-
-#[tokio::test]
-async fn a_listed_origin_passes_when_it_carries_the_token() {
-    listed(Backend::Sqlite).await;
-    listed(Backend::Postgres).await;
 }

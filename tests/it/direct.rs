@@ -23,6 +23,7 @@ mod enrolment;
 mod error;
 mod events;
 mod feed;
+mod fields;
 pub(crate) mod form;
 mod forums;
 mod given_back;
@@ -72,12 +73,31 @@ mod zip;
 mod zone;
 
 use http::StatusCode;
-use serde_json::Value;
-use tests::{Answer, Client};
+use http::header::ACCEPT;
+use serde_json::{Value, json};
+use tests::{Answer, Client, TestApp};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";
 const XML: &str = "application/xml";
+
+/// The media types that browsers accept.
+pub(crate) const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+/// The client of a user with a browser.
+pub(crate) async fn browser(app: &TestApp, eid: &str) -> Client {
+    app.user(eid).await.with_header(ACCEPT, BROWSER)
+}
+
+/// The body of a form with these fields.
+fn form(pairs: &[(&str, &str)]) -> String {
+    entity_formats::write_pairs(pairs.iter().copied())
+}
+
+/// A new announcement of the first course.
+pub(crate) fn news(title: &str) -> Value {
+    json!({"siteId": "biology-101", "title": title})
+}
 
 /// Reads the entity at `path`, which must be there.
 pub(crate) async fn read(client: &Client, path: &str) -> Value {
@@ -94,6 +114,19 @@ async fn list(client: &Client, path: &str, prefix: &str) -> Vec<Value> {
         Value::Array(items) => items,
         other => panic!("{other} is no list"),
     }
+}
+
+/// The titles of the collection of `prefix` at `path`.
+async fn titles(client: &Client, path: &str, prefix: &str) -> Vec<String> {
+    let items = list(client, path, prefix).await;
+    items.iter().map(|it| text(it, "title")).collect()
+}
+
+/// The address of a file without the server's name.
+fn address(file: &Value) -> String {
+    let url = text(file, "url");
+    let path = url.strip_prefix("http://127.0.0.1:8080");
+    path.expect("our address").to_owned()
 }
 
 /// The internal id of whoever asks.

@@ -12,6 +12,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tests::app::PASSWORD;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
+
+use crate::direct::news;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -120,10 +122,6 @@ impl WithWaiters {
 
 fn set(word: &str) -> Value {
     json!({"method": "PUT", "path": "waiter/1", "body": {"word": word}, "headers": {"Prefer": "return=representation"}})
-}
-
-fn news(title: &str) -> Value {
-    json!({"siteId": "biology-101", "title": title})
 }
 
 #[track_caller]

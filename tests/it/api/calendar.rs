@@ -10,11 +10,6 @@ use http::StatusCode;
 use serde_json::Value;
 use tests::{TestApp, both};
 
-use crate::shape::assert_shape;
-
-const SHAPE: &str = "id text, title text, description text, viewText text, startTime instant, endTime instant, \
-    start whole, duration whole, siteId text, siteTitle text, type text, creator text, url text, tool text?, \
-    assignmentId text?, attachments list, recurrence object";
 const MINE: [&str; 3] = [
     "/api/users/me/calendar",
     "/api/users/current/calendar",
@@ -58,11 +53,6 @@ fn assert_events(body: &Value) {
     let events = body["events"].as_array().expect("a list");
     assert!(!events.is_empty());
     for event in events {
-        assert_shape(event, &[SHAPE]);
-        assert_shape(
-            &event["recurrence"],
-            &["count whole, frequency text?, interval whole, until whole"],
-        );
         let site = event["siteId"].as_str().expect("a site");
         let tool = format!("/portal/site/{site}/tool/");
         assert!(
@@ -71,9 +61,6 @@ fn assert_events(body: &Value) {
                 .is_some_and(|it| it.starts_with(&tool)),
             "{event}"
         );
-        for file in event["attachments"].as_array().expect("a list") {
-            assert_shape(file, &["mimetype text, name text, url text, size whole?"]);
-        }
     }
     let starts: Vec<_> = events.iter().map(|it| it["start"].as_i64()).collect();
     assert!(starts.is_sorted(), "{starts:?}");
@@ -84,7 +71,6 @@ both! {
         for eid in ["student1", "instructor1"] {
             for path in MINE {
                 let body = app.user(eid).await.get(path).await.expect(StatusCode::OK).json();
-                assert_shape(&body, &["events list, sites list"]);
                 assert_events(&body);
             }
         }
@@ -94,7 +80,6 @@ both! {
         for eid in ["student1", "instructor1", "admin"] {
             for path in OF_SITE {
                 let body = app.user(eid).await.get(path).await.expect(StatusCode::OK).json();
-                assert_shape(&body, &["events list"]);
                 assert_events(&body);
             }
         }
@@ -145,18 +130,5 @@ both! {
         for wrong in ["from=x", "to=2026-1-1", "from=", "from=2026-11-21T00:00:00Z"] {
             student.get(&format!("/api/users/me/calendar?{wrong}")).await.expect(StatusCode::BAD_REQUEST);
         }
-    }
-
-    async fn groups_and_other_sites_are_left_out_or_refused(app: TestApp) {
-        let student = app.user("student11").await;
-        for path in MINE.into_iter().chain(OF_SITE) {
-            let answer = student.get(path).await;
-            assert!(!answer.expect(StatusCode::OK).text().contains("Microscopy"), "{path}");
-            app.anonymous().get(path).await.expect(StatusCode::UNAUTHORIZED);
-        }
-        let student = app.user("student1").await;
-        student.get("/api/sites/nowhere/calendar").await.expect(StatusCode::NOT_FOUND);
-        let other = app.user("instructor2").await;
-        other.get("/api/sites/biology-101/calendar").await.expect(StatusCode::FORBIDDEN);
     }
 }

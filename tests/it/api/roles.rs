@@ -14,10 +14,4 @@ both! {
             assert_eq!(answer.json(), json!({"isSuperUser": expected}), "{eid}");
         }
     }
-
-    async fn strangers_have_no_roles(app: TestApp) {
-        let answer = app.anonymous().get(PATH).await;
-        answer.expect(StatusCode::UNAUTHORIZED);
-        assert_eq!(answer.json()["error"]["status"], "401");
-    }
 }

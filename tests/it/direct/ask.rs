@@ -4,15 +4,11 @@ use http::header::{ACCEPT, LOCATION};
 use http::{Method, StatusCode};
 use tests::{Client, TestApp, both};
 
-use super::{created, list, read, text};
+use super::{browser, created, list, read, text};
 
 const OF_BIOLOGY: &str = "/direct/assignment/site/biology-101";
 const REPORT: &str = "Lab report: onion cells";
 const BOUNDARY: &str = "a-boundary";
-
-async fn browser(app: &TestApp, eid: &str) -> Client {
-    app.user(eid).await.with_header(ACCEPT, "text/html")
-}
 
 async fn page(client: &Client, path: &str) -> String {
     client

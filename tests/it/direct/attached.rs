@@ -4,9 +4,9 @@ use bytes::Bytes;
 use chrono::TimeDelta;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
+use tests::{Answer, Client, TestApp, both};
 
-use super::{created, list, text};
+use super::{address, created, list, text};
 
 const ATTACH: &str = "/direct/content/attachment/biology-101";
 const UPLOAD: &str = "/direct/content/upload/biology-101";
@@ -14,27 +14,15 @@ const POSTS: &str = "/direct/conversations-post";
 /// More drafts than the service asks at once.
 const DRAFTS: usize = 130;
 
-/// A service in which an account has little room for files that nothing names.
-struct Small(TestApp);
-
-impl OnBackend for Small {
-    async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("files.accountBytes", "100KiB")];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// A service in which an account has little room for files that nothing names.
+    Small, [("files.accountBytes", "100KiB")]
 }
 
 async fn send(client: &Client, path: &str, bytes: usize, fill: u8) -> Answer {
     let body = Bytes::from(vec![fill; bytes]);
     let binary = "application/octet-stream";
     client.send(Method::POST, path, binary, body).await
-}
-
-fn address(file: &Value) -> String {
-    let url = text(file, "url");
-    url.strip_prefix("http://127.0.0.1:8080")
-        .expect("our address")
-        .to_owned()
 }
 
 async fn used(client: &Client) -> Value {

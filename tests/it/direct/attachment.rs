@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::json;
 use tests::{Answer, Backend, Client, TestApp, both};
 
-use super::{created, id_of, list, read, text};
+use super::{address, created, id_of, list, read, text};
 
 const UPLOAD: &str = "/direct/content/upload/biology-101";
 const ATTACH: &str = "/direct/content/attachment/biology-101";
@@ -20,14 +20,6 @@ async fn send(client: &Client, method: Method, path: &str, bytes: &[u8]) -> Answ
     client
         .send(method, path, "application/octet-stream", body)
         .await
-}
-
-/// The address of `item` without the server's name.
-fn address(item: &Value) -> String {
-    let url = text(item, "url");
-    url.strip_prefix("http://127.0.0.1:8080")
-        .expect("our address")
-        .to_owned()
 }
 
 both! {

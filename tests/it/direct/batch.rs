@@ -4,7 +4,7 @@ use http::{HeaderName, Method, StatusCode};
 use serde_json::{Value, json};
 use tests::{Client, TestApp, both};
 
-use super::{FORM, JSON, list, read};
+use super::{FORM, JSON, list, news, read};
 
 const BATCH: &str = "/direct/batch.json";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -24,10 +24,6 @@ async fn titles(client: &Client) -> Vec<String> {
     let mut titles: Vec<_> = all.iter().map(|it| it["title"].to_string()).collect();
     titles.sort();
     titles
-}
-
-fn news(title: &str) -> Value {
-    json!({"siteId": "biology-101", "title": title})
 }
 
 both! {

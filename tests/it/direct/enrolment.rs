@@ -124,23 +124,6 @@ both! {
         assert_eq!(list(&teacher, PATH, "membership").await.len(), 6);
     }
 
-    async fn nobody_adds_many_who_may_not_add_one(app: TestApp) {
-        let body = json!({"userSearchValues": "student9", "json": [{"id": "student9"}]});
-        for (eid, site, status) in [
-            ("student1", "field-trip", StatusCode::FORBIDDEN),
-            ("instructor1", "history-210", StatusCode::FORBIDDEN),
-            ("instructor1", "!admin", StatusCode::FORBIDDEN),
-            ("instructor1", "nowhere", StatusCode::NOT_FOUND),
-        ] {
-            let client = app.user(eid).await;
-            for action in ["site", "sitebyjson"] {
-                let answer = client.post(&format!("/direct/membership/{action}/{site}"), &body).await;
-                answer.expect(status);
-                assert_eq!(told(&answer), [None; 3]);
-            }
-        }
-    }
-
     async fn a_rehearsal_and_a_repetition_tell_the_same(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let prefer = http::HeaderName::from_static("prefer");

@@ -5,15 +5,9 @@ use http::header::{ACCEPT, ETAG, IF_MATCH};
 use serde_json::{Value, json};
 use tests::{Answer, Client, TestApp, both};
 
-use super::{created, list, read, text};
+use super::{browser, created, form, list, read, text};
 
 const SITE: &str = "/direct/site/biology-101";
-
-async fn browser(app: &TestApp, eid: &str) -> Client {
-    app.user(eid)
-        .await
-        .with_header(ACCEPT, "text/html,*/*;q=0.8")
-}
 
 /// The version that the form in a page carries.
 fn version(page: &Answer) -> Option<String> {
@@ -65,10 +59,6 @@ pub(crate) fn plain(text: &str) -> String {
     marks.iter().fold(text.to_owned(), |text, (mark, sign)| {
         text.replace(mark, sign)
     })
-}
-
-fn form(pairs: &[(&str, &str)]) -> String {
-    entity_formats::write_pairs(pairs.iter().copied())
 }
 
 /// Returns whether `page` says that something else was stored meanwhile.

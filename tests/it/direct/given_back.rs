@@ -10,15 +10,9 @@ use serde_json::json;
 use tests::{Answer, Client, TestApp, both};
 
 use super::form::{plain, untouched};
-use super::{created, text};
+use super::{browser, created, text};
 
 const BOUNDARY: &str = "a-boundary";
-
-async fn browser(app: &TestApp, eid: &str) -> Client {
-    app.user(eid)
-        .await
-        .with_header(ACCEPT, "text/html,*/*;q=0.8")
-}
 
 fn encoded(pairs: &[(String, String)]) -> String {
     entity_formats::write_pairs(pairs.iter().map(|it| (&*it.0, &*it.1)))

@@ -5,20 +5,10 @@ use http::header::{ACCEPT, CACHE_CONTROL, COOKIE, LOCATION, SET_COOKIE};
 use serde_json::{Value, json};
 use tests::{Answer, Client, TestApp, both};
 
-use super::{created, read};
+use super::{browser, created, form, read};
 
 const EVENTS: &str = "/direct/calendar";
 const LAB: &str = "Lab report: onion cells";
-
-async fn browser(app: &TestApp, eid: &str) -> Client {
-    app.user(eid)
-        .await
-        .with_header(ACCEPT, "text/html,*/*;q=0.8")
-}
-
-fn form(pairs: &[(&str, &str)]) -> String {
-    entity_formats::write_pairs(pairs.iter().copied())
-}
 
 /// The path to which an answer sends a browser.
 #[track_caller]

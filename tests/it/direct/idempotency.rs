@@ -9,7 +9,7 @@ use tests::rows::{databases, texts};
 use tests::{Client, TestApp, both};
 use tokio::task::JoinSet;
 
-use super::{FORM, created, list};
+use super::{FORM, created, list, news};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const NEWS: &str = "/direct/announcement";
@@ -23,10 +23,6 @@ async fn titles(client: &Client, title: &str) -> usize {
     )
     .await;
     all.iter().filter(|it| it["title"] == title).count()
-}
-
-fn news(title: &str) -> Value {
-    json!({"siteId": "biology-101", "title": title})
 }
 
 /// A batch with one of each: a create, a change, a read, and an operation that can't be done twice.

@@ -183,7 +183,9 @@ both! {
             let xml = client.get(&format!("{path}.xml")).await;
             let typed = xml.text().to_owned();
             let bare = without(&without(&typed, "type"), "size");
-            for (media_type, body) in [(JSON, json.text()), (XML, &typed), (XML, &bare)] {
+            let prefix = path.split('/').nth(2).expect("a prefix");
+            let wrapped = format!("{{\"{prefix}\":{}}}", json.text());
+            for (media_type, body) in [(JSON, json.text()), (JSON, &wrapped), (XML, &typed), (XML, &bare)] {
                 let answer = put(&client, &path, media_type, body).await;
                 assert_eq!(answer.status, StatusCode::NO_CONTENT, "{path} {body}: {}", answer.text());
                 assert_eq!(state(&client, &path).await, before, "{path} {body}");

@@ -78,22 +78,6 @@ both! {
         other.get("/direct/site/biology-101").await.expect(StatusCode::OK);
     }
 
-    async fn no_other_site_is_joined_or_left(app: TestApp) {
-        let student = app.user("student1").await;
-        for (path, status) in [
-            ("join/history-210", StatusCode::FORBIDDEN),
-            ("unjoin/history-210", StatusCode::FORBIDDEN),
-            ("join/!admin", StatusCode::FORBIDDEN),
-            ("join/nowhere", StatusCode::NOT_FOUND),
-            ("unjoin/nowhere", StatusCode::NOT_FOUND),
-            ("join", StatusCode::BAD_REQUEST),
-            ("join/group/field-trip", StatusCode::NOT_FOUND),
-        ] {
-            assert_eq!(post(&student, path).await, status, "{path}");
-        }
-        assert_eq!(post(&app.anonymous(), "join/field-trip").await, StatusCode::UNAUTHORIZED);
-    }
-
     async fn joining_gives_nobody_back_what_was_taken(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let student = app.user("student1").await;

@@ -4,15 +4,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use http::StatusCode;
 use http::header::ACCEPT;
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, TestApp, both};
 
-use super::{FORM, created};
-
-const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-
-async fn browser(app: &TestApp, eid: &str) -> Client {
-    app.user(eid).await.with_header(ACCEPT, BROWSER)
-}
+use super::{BROWSER, FORM, browser, created};
 
 #[track_caller]
 fn assert_page(answer: &Answer, status: StatusCode, expected: &[&str]) {

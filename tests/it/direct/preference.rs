@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use tests::{Client, TestApp, both};
 
 use super::{list, read};
-use crate::shape::{METADATA, assert_same, assert_shape};
 
-const SHAPE: &str = "userId text, timeZone text?, language text?, pinnedSiteIds list, mutedKinds list, mutedSiteIds list";
 const PATH: &str = "/direct/preference/me";
 const SITE: &str = "biology-101";
 
@@ -43,42 +41,6 @@ async fn announce(client: &Client, site: &str, title: &str) {
 }
 
 both! {
-    async fn everybody_has_preferences_of_their_own(app: TestApp) {
-        let student = app.user("student1").await;
-        let blank = own(&student).await;
-        assert_shape(&blank, &[SHAPE, METADATA.trim_end_matches(", entityTitle text")]);
-        assert_eq!((&blank["timeZone"], &blank["language"]), (&json!(null), &json!(null)));
-        let body = json!({"timeZone": "Europe/Berlin", "language": "pt-BR", "mutedKinds": ["annc.new"]});
-        student.put(PATH, &body).await.expect(StatusCode::NO_CONTENT);
-        let set = own(&student).await;
-        assert_shape(&set, &[SHAPE, METADATA.trim_end_matches(", entityTitle text")]);
-        assert_eq!((&set["timeZone"], &set["language"]), (&json!("Europe/Berlin"), &json!("pt-BR")));
-        assert_eq!(set["mutedKinds"], json!(["annc.new"]));
-        assert_same(student.get(&format!("{PATH}.xml")).await.text(), &set);
-        student.put(PATH, &set).await.expect(StatusCode::NO_CONTENT);
-        assert_eq!(list(&student, "/direct/preference.json", "preference").await, std::slice::from_ref(&set));
-        let page = student.get(&format!("{PATH}/edit.html")).await;
-        assert!(page.expect(StatusCode::OK).text().contains("Europe/Berlin"));
-        let form = student.post_form(&format!("{PATH}/edit"), "timeZone=&language=de").await;
-        assert!(form.status.is_success() || form.status.is_redirection(), "{}", form.text());
-        let set = own(&student).await;
-        assert_eq!((&set["timeZone"], &set["language"]), (&json!(null), &json!("de")));
-
-        let id = set["userId"].as_str().expect("an id");
-        for other in ["student2", "instructor1", "admin"] {
-            let other = app.user(other).await;
-            for name in [id, "student1"] {
-                let path = format!("/direct/preference/{name}");
-                other.get(&path).await.expect(StatusCode::NOT_FOUND);
-                other.put(&path, &json!({"language": "fr"})).await.expect(StatusCode::NOT_FOUND);
-            }
-            assert_ne!(list(&other, "/direct/preference.json", "preference").await[0]["userId"], id);
-        }
-        for path in [PATH, "/direct/preference", "/direct/preference/kinds"] {
-            app.anonymous().get(path).await.expect(StatusCode::UNAUTHORIZED);
-        }
-    }
-
     async fn wrong_preferences_are_refused_by_name(app: TestApp) {
         let student = app.user("student1").await;
         let kinds = read(&student, "/direct/preference/kinds.json").await;

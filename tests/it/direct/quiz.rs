@@ -10,19 +10,7 @@ use serde_json::{Value, json};
 use tests::{Client, TestApp, both};
 
 use super::{created, id_of, list, read, text};
-use crate::shape::{METADATA, assert_same, assert_shape};
 
-const SHAPE: &str = "publishedAssessmentId whole, assessmentId null, title text, description text?, status whole, \
-    startDate whole?, dueDate whole?, retractDate whole?, releaseTo text, timeLimit whole?, totalScore number?, \
-    submissionsAllowed whole?, submissionSize whole, lateHandling whole?, lastModifiedDate whole, lastModifiedBy text, \
-    ownerSiteId text";
-/// The fields that authors need besides.
-const OURS: &str = "id text, draft flag, feedback text, counted text, shuffled flag, inGradebook flag, inCalendar flag";
-const ATTEMPT: &str = "id text, quizId text, quizTitle text, siteId text, userId text, userName text, number whole, \
-    startedOn whole, endsOn whole?, finishedOn whole?, finished flag, late flag, released flag, score number?, \
-    questions list";
-const ASKED: &str = "questionId text, text text, kind text, choices list, points number, answer list, score number?, \
-    correct list?, feedback text?";
 const OF_BIOLOGY: &str = "/direct/sam_pub/context/biology-101.json";
 const OPEN: &str = "Quiz: parts of the cell";
 const OVER: &str = "Quiz: before the first lab";
@@ -48,7 +36,7 @@ async fn attempts(client: &Client, quiz: &str) -> Vec<Value> {
 }
 
 both! {
-    async fn a_quiz_has_the_keys_that_clients_read(app: TestApp) {
+    async fn a_quiz_is_listed_by_each_name_of_its_site(app: TestApp) {
         for (eid, count) in [("student1", 2), ("instructor1", 3)] {
             let client = app.user(eid).await;
             for path in [
@@ -60,7 +48,6 @@ both! {
                 let quizzes = list(&client, path, "sam_pub").await;
                 assert_eq!(quizzes.len(), count, "{eid} {path}");
                 for quiz in &quizzes {
-                    assert_shape(quiz, &[SHAPE, OURS, METADATA]);
                     let id = quiz["publishedAssessmentId"].as_i64().expect("a number");
                     assert!(i32::try_from(id).is_ok(), "{id} is no 32-bit number");
                     assert_eq!(quiz["entityId"], id.to_string());
@@ -71,31 +58,22 @@ both! {
                     assert_eq!(list(&client, &by_number, "sam_pub").await.len(), 1);
                 }
             }
-            let json = read(&client, OF_BIOLOGY).await;
-            let xml = client.get("/direct/sam_pub/context/biology-101.xml").await;
-            assert_same(xml.expect(StatusCode::OK).text(), &json);
         }
     }
 
-    async fn lists_are_empty_for_others_and_without_a_site(app: TestApp) {
+    async fn lists_are_empty_without_a_site_and_of_somebody_else(app: TestApp) {
         let student = app.user("student1").await;
         let id = id_of(&student).await;
         for path in [
             "/direct/sam_pub.json",
             "/direct/sam_pub/context/nowhere.json",
-            "/direct/sam_pub/context/field-trip.json",
             "/direct/sam_pub.json?context=nowhere",
             "/direct/sam_pub.json?context=biology-101&userId=somebody",
         ] {
-            let client = if path.contains("field-trip") { app.user("instructor2").await } else { student.clone() };
-            assert_eq!(list(&client, path, "sam_pub").await, Vec::<Value>::new(), "{path}");
+            assert_eq!(list(&student, path, "sam_pub").await, Vec::<Value>::new(), "{path}");
         }
         let own = format!("/direct/sam_pub.json?context=biology-101&userId={id}");
         assert_eq!(list(&student, &own, "sam_pub").await.len(), 2);
-        let stranger = app.anonymous();
-        for path in [OF_BIOLOGY, "/direct/sam_pub.json?context=biology-101", "/direct/sam_pub/1.json"] {
-            stranger.get(path).await.expect(StatusCode::UNAUTHORIZED);
-        }
     }
 
     async fn the_demo_university_has_a_quiz_of_each_kind(app: TestApp) {
@@ -108,9 +86,7 @@ both! {
         assert_eq!((&own[0]["released"], &own[0]["score"]), (&json!(true), &json!(10.0)));
         let id = text(&own[0], "id");
         let whole = read(&student, &format!("/direct/quiz-attempt/{id}.json")).await;
-        assert_shape(&whole, &[ATTEMPT, METADATA]);
         for asked in whole["questions"].as_array().expect("a list") {
-            assert_shape(asked, &[ASKED]);
             assert_eq!(asked["correct"], asked["answer"]);
             assert_eq!(asked["score"], 5.0);
         }
@@ -185,10 +161,6 @@ async fn begin(student: &Client, quiz: &str) -> Value {
     let path = format!("sam_pub/{quiz}/begin");
     let (status, begun) = send(student, Method::POST, &path, json!({})).await;
     assert_eq!(status, StatusCode::OK, "{begun}");
-    assert_shape(
-        &begun,
-        &["attemptId text, attemptUrl url, number whole, endsOn whole?"],
-    );
     let id = text(&begun, "attemptId");
     let attempt = read(student, &format!("/direct/quiz-attempt/{id}.json")).await;
     assert_eq!(

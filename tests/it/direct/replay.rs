@@ -132,12 +132,7 @@ both! {
     }
 }
 
-/// A service that keeps results for an hour.
-struct KeptForAnHour(TestApp);
-
-impl tests::OnBackend for KeptForAnHour {
-    async fn on_backend(backend: tests::Backend) -> Option<Self> {
-        let settings = [("retention.idempotency", "1h")];
-        TestApp::with_settings(backend, &settings).await.map(Self)
-    }
+tests::app_with! {
+    /// A service that keeps results for an hour.
+    KeptForAnHour, [("retention.idempotency", "1h")]
 }

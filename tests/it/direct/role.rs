@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use tests::{Answer, Client, TestApp, both};
 
 use super::{FORM, id_of, list, read, text};
-use crate::shape::assert_shape;
 
 const SITE: &str = "/direct/site/biology-101";
 const PERMS: &str = "/direct/site/biology-101/setPerms";
@@ -164,14 +163,6 @@ both! {
         assert_eq!(send(&teacher, Method::POST, &role).await, StatusCode::FORBIDDEN);
         assert_eq!(send(&admin, Method::POST, &role).await, StatusCode::OK);
         assert!(holds(&teacher, "Teaching Assistant", "site.upd.grp.mbrshp").await);
-    }
-
-    async fn a_site_is_told_in_few_words(app: TestApp) {
-        let student = app.user("student1").await;
-        let info = read(&student, "/direct/site/biology-101/info.json").await;
-        assert_shape(&info, &["id text, title text, shortDescription text?, htmlShortDescription text?, \
-            description text?, contactName text?, contactEmail text?"]);
-        student.get("/direct/site/history-210/info").await.expect(StatusCode::FORBIDDEN);
     }
 
     async fn sites_are_found_by_what_the_caller_holds(app: TestApp) {

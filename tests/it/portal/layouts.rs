@@ -5,12 +5,10 @@ use http::header::ACCEPT;
 use serde_json::{Value, json};
 use tests::{Client, TestApp, both};
 
+use crate::direct::browser;
+
 const NEWS: &str = "/direct/announcement/site/biology-101";
 const WORK: &str = "/direct/assignment/site/biology-101";
-
-async fn browser(app: &TestApp, eid: &str) -> Client {
-    app.user(eid).await.with_header(ACCEPT, "text/html")
-}
 
 /// The first entity of the list at `path` whose title begins with `title`.
 async fn found(client: &Client, path: &str, title: &str) -> Value {

@@ -5,12 +5,10 @@ use sea_orm::ConnectionTrait as _;
 use tests::rows::databases;
 use tests::{Client, TestApp, both};
 
+use crate::direct::browser;
+
 const SITE: &str = "/direct/site/biology-101.html";
 const NEWS: &str = "/direct/announcement/site/biology-101";
-
-async fn browser(app: &TestApp, eid: &str) -> Client {
-    app.user(eid).await.with_header(ACCEPT, "text/html")
-}
 
 /// The entries of the menu on the page at `path`, each as its address, its label and whether it is marked.
 async fn menu(client: &Client, path: &str) -> Vec<(String, String, bool)> {

@@ -1,6 +1,7 @@
 //! Writing quizzes and questions, and the pages on which a quiz is taken.
 
 use super::*;
+use crate::direct::browser;
 
 both! {
     async fn a_quiz_that_contradicts_itself_is_refused(app: TestApp) {
@@ -95,11 +96,11 @@ both! {
         let quiz = draft(&teacher, json!({"feedback": "IMMEDIATELY"})).await;
         let form = format!("quizId={quiz}&siteId=biology-101&text=Red+planet%3F&kind=ONE&points=2.5\
             &choices=Mars%0D%0AVenus&correct=Mars&feedback=&tolerance=");
-        let page = browser(&teacher);
+        let page = browser(&app, "instructor1").await;
         page.post_form("/direct/quiz-question", &form).await.expect(StatusCode::SEE_OTHER);
         page.post_form(&format!("/direct/sam_pub/{quiz}/publish"), "_method=POST").await.expect(StatusCode::SEE_OTHER);
 
-        let page = browser(&student);
+        let page = browser(&app, "student1").await;
         let begun = page.post_form(&format!("/direct/sam_pub/{quiz}/begin"), "_method=POST").await;
         begun.expect(StatusCode::SEE_OTHER);
         let attempt = begin(&student, &quiz).await;
@@ -127,13 +128,6 @@ both! {
         assert_eq!((&done["finished"], &done["score"]), (&json!(true), &json!(2.5)));
         assert_eq!(done["questions"][1]["answer"], json!([]), "unticked");
     }
-}
-
-/// The client as a browser, which is sent on to pages.
-fn browser(client: &Client) -> Client {
-    client
-        .clone()
-        .with_header(http::header::ACCEPT, "text/html")
 }
 
 /// Returns whether the student has attempts at quizzes of the demo university only.

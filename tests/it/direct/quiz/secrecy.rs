@@ -121,24 +121,6 @@ both! {
         }
     }
 
-    async fn drafts_are_for_authors(app: TestApp) {
-        let teacher = app.user("instructor1").await;
-        let quiz = draft(&teacher, json!({"title": "Canary of a draft", "description": "<p>Canary</p>", "dueDate": at(600)})).await;
-        let question = text(&questions(&teacher, &quiz).await[0], "id");
-        for eid in ["student1", "ta1", "instructor2"] {
-            let client = app.user(eid).await;
-            let seen = everything(&client, &quiz, &question, "none").await;
-            for canary in ["Canary of a draft", "Largest planet?", "Canary</p>"] {
-                assert!(!seen.contains(canary), "{eid}: {canary}");
-            }
-            client.get(&format!("/direct/sam_pub/{quiz}.json")).await.expect(StatusCode::NOT_FOUND);
-            let (status, _) = send(&client, Method::POST, &format!("sam_pub/{quiz}/begin"), json!({})).await;
-            assert_eq!(status, StatusCode::NOT_FOUND);
-        }
-        let (status, _) = send(&teacher, Method::POST, &format!("sam_pub/{quiz}/begin"), json!({})).await;
-        assert_eq!(status, StatusCode::FORBIDDEN, "teachers take no quizzes");
-    }
-
     async fn students_have_their_own_attempts_and_graders_those_of_their_students(app: TestApp) {
         let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
         let quiz = publish(&teacher, json!({"feedback": "NEVER"})).await;

@@ -4,9 +4,8 @@ use chrono::TimeDelta;
 use http::header::ACCEPT;
 
 use super::*;
+use crate::direct::BROWSER;
 use crate::direct::form::untouched;
-
-const BROWSER: &str = "text/html,*/*;q=0.8";
 
 /// The answers that are stored, in the order of the questions.
 async fn stored(client: &Client, attempt: &Value) -> Vec<Value> {

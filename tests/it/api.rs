@@ -21,4 +21,5 @@ mod profile;
 mod replies;
 mod roles;
 mod sites;
+mod specification;
 mod tasks;

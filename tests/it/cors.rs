@@ -7,7 +7,7 @@ use http::header::{
 };
 use http::{HeaderName, Method, StatusCode};
 use serde_json::json;
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, Client, TestApp, above_storage};
 
 const POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PORTAL: &str = "https://portal.example.org";
@@ -37,7 +37,7 @@ const NOBODY: (Option<&str>, bool, Option<&str>) = (None, false, Some("same-orig
 const EVERYBODY: (Option<&str>, bool, Option<&str>) = (Some("*"), false, Some("cross-origin"));
 const THE_PORTAL: (Option<&str>, bool, Option<&str>) = (Some(PORTAL), true, Some("cross-origin"));
 
-both! {
+above_storage! {
     async fn a_listed_origin_reads_as_whoever_is_logged_in(app: WithPortal) {
         let student = app.0.user("student1").await;
         for path in [SITE, "/api/user/roles", "/direct/site/nowhere", "/direct/site.html"] {

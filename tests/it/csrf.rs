@@ -4,7 +4,7 @@ use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use serde_json::json;
 use tests::app::PASSWORD;
-use tests::{Client, both};
+use tests::{Client, above_storage};
 
 use crate::direct::news;
 
@@ -46,7 +46,7 @@ fn login(eid: &str) -> String {
     format!("username={eid}&password={PASSWORD}")
 }
 
-both! {
+above_storage! {
     async fn a_write_without_the_token_of_its_session_is_refused(app: WithTokens) {
         let (teacher, token) = app.user("instructor1").await;
         let (_other, foreign) = app.user("student1").await;
@@ -181,7 +181,7 @@ both! {
     }
 }
 
-both! {
+above_storage! {
     async fn a_listed_origin_passes_when_it_carries_the_token(app: WithPortal) {
         let teacher = app.0.user("instructor1").await;
         let session = teacher.get("/direct/session/current.json").await.json();

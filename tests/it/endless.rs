@@ -8,7 +8,7 @@ use http::StatusCode;
 use sea_orm::{ConnectionTrait as _, DbBackend};
 use serde::Serialize;
 use serde_json::json;
-use tests::{Backend, OnBackend, TestApp, both};
+use tests::{Backend, OnBackend, TestApp, above_storage};
 use tokio::sync::Semaphore;
 
 /// The ends of the hooks, on each kind of database.
@@ -51,7 +51,7 @@ impl OnBackend for Wheels {
     }
 }
 
-both! {
+above_storage! {
     async fn y12_a_write_that_does_not_end_is_known_by_its_type_and_operation(app: Wheels) {
         let Wheels(app) = app;
         let holders = app.service().dispatcher.holders().clone();

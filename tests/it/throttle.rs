@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use http::StatusCode;
+use tests::above_storage;
 use tests::app::PASSWORD;
-use tests::both;
 
 tests::app_with! {
     /// A service with little patience.
@@ -39,7 +39,7 @@ impl Impatient {
     }
 }
 
-both! {
+above_storage! {
     async fn one_who_forgot_a_password_locks_nobody_else_out(app: Impatient) {
         let known = app.guess("student1").await;
         // Two are looked at and count; the others are told to wait, the owner of the password too.

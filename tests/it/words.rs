@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use http::header::{ACCEPT, LOCATION};
-use tests::{Answer, Client, TestApp, both, is_full};
+use tests::{Answer, Client, TestApp, above_storage, is_full};
 
 use crate::direct::form::plain;
 
@@ -180,7 +180,7 @@ async fn walk(client: &Client, start: &str, alike: usize) -> (usize, Vec<String>
     (shapes.len(), wrong)
 }
 
-both! {
+above_storage! {
     async fn pages_are_in_words_and_their_links_are_open(app: TestApp) {
         if tests::is_left_out(&app) {
             return;
@@ -220,7 +220,7 @@ const FOR_PROGRAMS: [&str; 9] = [
     "milliseconds",
 ];
 
-both! {
+above_storage! {
     async fn hints_of_forms_speak_to_people(app: TestApp) {
         let (teacher, admin) = (app.user("instructor1").await, app.user("admin").await);
         let described = crate::direct::read(&teacher, "/direct/describe.json").await;

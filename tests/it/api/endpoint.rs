@@ -7,7 +7,7 @@ use entity_providers::courses::announcement::Announcement;
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tests::{Answer, Backend, Client, Database, OnBackend, TestApp, both};
+use tests::{Answer, Backend, Client, Database, OnBackend, TestApp, above_storage};
 
 use tests::rows::{audited, databases, texts};
 
@@ -101,7 +101,7 @@ async fn assert_audited(app: &TestApp, answer: &Answer, expected: &str) {
     assert_eq!(audited(app, id).await, [expected]);
 }
 
-both! {
+above_storage! {
     async fn what_an_endpoint_writes_is_written_as_a_whole(app: Extended) {
         let app = &app.0;
         let teacher = app.user("instructor1").await;

@@ -2,7 +2,7 @@
 
 use http::{Method, StatusCode};
 use serde_json::json;
-use tests::{TestApp, both};
+use tests::{TestApp, above_storage};
 
 const PATHS: [&str; 3] = [
     "/api/user/roles",
@@ -10,7 +10,7 @@ const PATHS: [&str; 3] = [
     "/api/users/me/announcements",
 ];
 
-both! {
+above_storage! {
     async fn an_answer_is_wrapped_on_request(app: TestApp) {
         let student = app.user("student1").await;
         for path in PATHS {

@@ -11,7 +11,9 @@ use entity_core::Registry;
 use entity_core::catalog::Catalog;
 use http::{HeaderName, Method, StatusCode};
 use server::web::api::Endpoints;
-use tests::{Backend, Client, Database, OnBackend as _, TestApp, both, is_full, is_left_out, say};
+use tests::{
+    Backend, Client, Database, OnBackend as _, TestApp, above_storage, is_full, is_left_out, say,
+};
 
 const PATH: &str = "/api/openapi.json";
 
@@ -83,7 +85,7 @@ fn offered() -> BTreeSet<(String, String)> {
     offered
 }
 
-both! {
+above_storage! {
     async fn everything_that_is_registered_is_described(app: TestApp) {
         let document = document(&app.anonymous()).await;
         let described: BTreeSet<_> = document

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use tests::{Client, TestApp, both};
+use tests::{Client, TestApp, above_storage};
 
 use super::notifications::told;
 
@@ -39,7 +39,7 @@ fn titles(list: &[Value]) -> Vec<&str> {
     list.iter().filter_map(|it| it["title"].as_str()).collect()
 }
 
-both! {
+above_storage! {
     async fn the_author_of_a_message_is_told_of_replies_to_it(app: TestApp) {
         const KIND: &str = "forums.reply";
         let (teacher, author, other) = (app.user("instructor1").await, app.user("student1").await, app.user("student2").await);

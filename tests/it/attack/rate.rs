@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use chrono::TimeDelta;
 use http::StatusCode;
 use serde_json::{Value, json};
-use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
+use tests::{Answer, Backend, Client, OnBackend, TestApp, above_storage};
 
 use tests::rows::{databases, texts};
 
@@ -64,7 +64,7 @@ fn operations(method: &str, path: &str, number: usize) -> Value {
     json!({"operations": vec![operation; number]})
 }
 
-both! {
+above_storage! {
     async fn dos_5_strangers_of_one_network_share_a_limit(app: Limited) {
         let (one, two) = (app.at("192.0.2.1", "").await, app.at("192.0.2.2", "").await);
         assert_eq!(passed(&one, LIST, 210).await, 200);

@@ -3,9 +3,9 @@
 use http::StatusCode;
 use http::header::{ACCEPT, HOST};
 use tests::app::PASSWORD;
-use tests::{TestApp, both};
+use tests::{TestApp, above_storage};
 
-both! {
+above_storage! {
     async fn answers_lead_to_the_loopback_name_that_was_asked(app: TestApp) {
         let named = |host: &str, peer: &str| {
             let client = app.anonymous().with_header(HOST, host).at(peer.parse().expect("an address"));

@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, IF_MATCH, IF_NONE_MATCH, VARY};
 use http::{Method, StatusCode};
 use serde_json::json;
-use tests::{Answer, Database, TestApp, both};
+use tests::{Answer, Database, TestApp, above_storage};
 
 const DATA: [&str; 8] = [
     "/direct/user.json?_limit=50",
@@ -26,7 +26,7 @@ fn plain(answer: &Answer) -> Vec<u8> {
     text
 }
 
-both! {
+above_storage! {
     async fn data_is_compressed_for_whoever_takes_that(database: Database) {
         let app = TestApp::start(database, &[("compression.data", "true")]).await;
         app.fill().await;

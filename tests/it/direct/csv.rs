@@ -3,7 +3,7 @@
 use http::StatusCode;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::{Value, json};
-use tests::{Client, TestApp, both};
+use tests::{Client, TestApp, above_storage};
 
 use super::{created, list, text};
 use crate::python::{Needs, run};
@@ -35,7 +35,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-both! {
+above_storage! {
     async fn a_table_tells_what_json_tells(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for (path, prefix) in [

@@ -7,7 +7,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY}
 use http::{Method, StatusCode};
 use roxmltree::{Document, Node};
 use serde_json::{Value, json};
-use tests::{Answer, TestApp, both};
+use tests::{Answer, TestApp, above_storage};
 
 use super::{JSON, list, read, text};
 
@@ -27,7 +27,7 @@ fn texts<'a>(node: Node<'a, '_>, path: &[&str]) -> Vec<&'a str> {
     }
 }
 
-both! {
+above_storage! {
     async fn clients_find_the_elements_of_the_description_that_they_know(app: TestApp) {
         let stranger = app.anonymous();
         let answer = stranger.get("/direct/describe.xml").await;

@@ -4,7 +4,7 @@ use http::header::ACCEPT;
 use http::{Method, StatusCode};
 use roxmltree::Document;
 use serde_json::{Value, json};
-use tests::{Answer, TestApp, both};
+use tests::{Answer, TestApp, above_storage};
 
 use super::{FORM, JSON, XML};
 use crate::shape::{assert_same, is_instant};
@@ -27,7 +27,7 @@ fn assert_error(answer: &Answer, status: StatusCode) {
     assert_eq!(error["requestId"].as_str(), answer.header("x-request-id"));
 }
 
-both! {
+above_storage! {
     async fn an_error_is_an_object_with_status_message_and_time(app: TestApp) {
         let student = app.user("student1").await;
         for (path, status) in [

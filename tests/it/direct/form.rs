@@ -3,7 +3,7 @@
 use http::StatusCode;
 use http::header::{ACCEPT, ETAG, IF_MATCH};
 use serde_json::{Value, json};
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, Client, TestApp, above_storage};
 
 use super::{browser, created, form, list, read, text};
 
@@ -74,7 +74,7 @@ fn assert_outdated(page: &Answer, expected: &[&str]) {
     }
 }
 
-both! {
+above_storage! {
     async fn a_form_carries_the_version_that_the_tag_tells(app: TestApp) {
         let teacher = browser(&app, "instructor1").await;
         let tag = teacher.get(&format!("{SITE}.json")).await.header(ETAG).map(ToOwned::to_owned);

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use http::header::{ACCEPT, CACHE_CONTROL, COOKIE, LOCATION, SET_COOKIE};
 use serde_json::{Value, json};
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, Client, TestApp, above_storage};
 
 use super::{browser, created, form, read};
 
@@ -34,7 +34,7 @@ async fn page_of(client: &Client, prefix: &str, title: &str) -> String {
     )
 }
 
-both! {
+above_storage! {
     async fn a_length_is_asked_for_in_minutes_and_programs_send_it_as_before(app: TestApp) {
         let teacher = browser(&app, "instructor1").await;
         let page = teacher.get("/direct/calendar/new.html?siteId=biology-101").await;

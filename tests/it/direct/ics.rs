@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDateTime, SecondsFormat, TimeDelta, TimeZone as _, U
 use entity_core::recurrence::{self, Tz};
 use http::StatusCode;
 use serde_json::{Value, json};
-use tests::{Client, TestApp, both};
+use tests::{Client, TestApp, above_storage};
 
 use super::{created, list, read, text};
 use crate::python::{Needs, run};
@@ -162,7 +162,7 @@ async fn compare(client: &Client) {
     }
 }
 
-both! {
+above_storage! {
     async fn x14_another_program_reads_every_occurrence_over_both_nights(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for name in ZONES {

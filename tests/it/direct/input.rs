@@ -2,7 +2,7 @@
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, Client, TestApp, above_storage};
 
 use super::{FORM, JSON, XML, created, id_of, read, text};
 
@@ -121,7 +121,7 @@ fn check_refusal(answer: &Answer, sent: &str) {
     }
 }
 
-both! {
+above_storage! {
     async fn a_change_has_a_body_and_nothing_in_the_query(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let news = json!({"siteId": "biology-101", "title": "Kept"});

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use http::StatusCode;
 use http::header::ACCEPT;
-use tests::{Client, TestApp, both};
+use tests::{Client, TestApp, above_storage};
 
 /// The most pages of each crawl.
 const MOST: usize = 300;
@@ -69,7 +69,7 @@ async fn crawl(client: &Client) -> (usize, Vec<String>) {
     (seen.len(), wrong)
 }
 
-both! {
+above_storage! {
     async fn a_page_leads_to_the_lists_of_what_belongs_to_its_entity(app: TestApp) {
         let client = app.user("student1").await.with_header(ACCEPT, "text/html");
         let forums = client.get("/direct/forums.json?siteId=biology-101").await.json();

@@ -1,7 +1,7 @@
 //! Methods: which an address takes, what the others are answered, and HEAD.
 
 use http::{Method, StatusCode};
-use tests::{TestApp, both};
+use tests::{TestApp, above_storage};
 
 use super::{FORM, JSON};
 
@@ -33,7 +33,7 @@ fn sorted(allow: Option<&str>) -> Vec<&str> {
     methods
 }
 
-both! {
+above_storage! {
     async fn strangers_are_told_which_methods_an_address_takes(app: TestApp) {
         let stranger = app.anonymous();
         let send = async |method, path: &str| stranger.send(method, path, JSON, "".into()).await;

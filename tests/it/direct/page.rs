@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use http::StatusCode;
 use http::header::ACCEPT;
-use tests::{Answer, TestApp, both};
+use tests::{Answer, TestApp, above_storage};
 
 use super::{BROWSER, FORM, browser, created};
 
@@ -33,7 +33,7 @@ fn links(page: &str) -> Vec<String> {
         .collect()
 }
 
-both! {
+above_storage! {
     async fn a_refused_form_comes_back_with_what_was_sent(app: TestApp) {
         let teacher = browser(&app, "instructor1").await;
         let form = "title=+&siteId=biology-101&body=%3Cp%3Ekept%3C%2Fp%3E&releaseDate=soon";

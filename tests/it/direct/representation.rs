@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use http::StatusCode;
 use http::header::ACCEPT;
-use tests::{TestApp, both};
+use tests::{TestApp, above_storage};
 
 use super::read;
 use crate::shape::assert_same;
@@ -53,7 +53,7 @@ fn wanted<'a>(accept: &[(&str, u32)], offered: &[(&str, &'a str)]) -> Option<&'a
         .map(|it| it.1)
 }
 
-both! {
+above_storage! {
     async fn entities_and_lists_name_themselves_in_the_head(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for (path, reference) in [

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use tests::{Client, TestApp, both};
+use tests::{Client, TestApp, above_storage};
 
 use super::{list, read, text};
 
@@ -46,7 +46,7 @@ async fn changes(client: &Client) -> usize {
     list(client, path, "gradebook-change").await.len()
 }
 
-both! {
+above_storage! {
     async fn a_gradebook_comes_back_as_it_went(app: TestApp) {
         let instructor = app.user("instructor1").await;
         let hostile = json!({"siteId": "biology-101", "name": "=HYPERLINK(\"x\")", "points": 5});

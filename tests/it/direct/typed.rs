@@ -6,7 +6,7 @@ use http::header::{ACCEPT, COOKIE, SET_COOKIE};
 use http::{Method, StatusCode};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
-use tests::{Client, TestApp, both};
+use tests::{Client, TestApp, above_storage};
 
 use super::form::untouched;
 use super::{JSON, XML, created, read, text};
@@ -65,7 +65,7 @@ async fn in_the_box(client: &Client, path: &str, name: &str) -> String {
         .replace("\r\n", "\n")
 }
 
-both! {
+above_storage! {
     async fn y1_what_is_typed_is_stored_whole_whatever_it_comes_as(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for typed in TEXTS {

@@ -2,7 +2,7 @@
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, Client, TestApp, above_storage};
 
 use super::form::untouched;
 use super::{FORM, JSON, XML, created, read, text};
@@ -94,7 +94,7 @@ fn event<'a>(time: &'a str, zone: &'a str) -> Vec<(&'a str, &'a str)> {
     ]
 }
 
-both! {
+above_storage! {
     async fn x20_a_local_time_is_by_the_clock_of_its_zone_however_it_is_sent(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for way in WAYS {

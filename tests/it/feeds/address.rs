@@ -6,11 +6,11 @@ use http::{Method, StatusCode};
 use roxmltree::Document;
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
-use tests::{TestApp, both};
+use tests::{TestApp, above_storage};
 
 use super::{BIOLOGY, PrivateFeed, essence, fetch, nothing};
 
-both! {
+above_storage! {
     async fn an_address_ends_with_what_is_read_and_the_format(app: TestApp) {
         let owner = app.user("student1").await;
         let feed = PrivateFeed::of_biology(&owner).await;

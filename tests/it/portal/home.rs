@@ -4,11 +4,11 @@ use chrono::{DateTime, TimeDelta};
 use http::header::{ACCEPT, ALLOW, ETAG, IF_NONE_MATCH};
 use http::{Method, StatusCode};
 use serde_json::json;
-use tests::{TestApp, both};
+use tests::{TestApp, above_storage};
 
 use super::{FORM, assert_page};
 
-both! {
+above_storage! {
     async fn y17_administrators_find_the_lists_that_are_for_few(app: TestApp) {
         for (eid, is_shown) in [("admin", true), ("instructor1", false), ("student1", false)] {
             let client = app.user(eid).await;

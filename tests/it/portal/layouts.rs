@@ -3,7 +3,7 @@
 use http::StatusCode;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
-use tests::{Client, TestApp, both};
+use tests::{Client, TestApp, above_storage};
 
 use crate::direct::browser;
 
@@ -23,7 +23,7 @@ async fn found(client: &Client, path: &str, title: &str) -> Value {
     all.find(is_it).expect("an entity").clone()
 }
 
-both! {
+above_storage! {
     async fn a_list_of_texts_says_who_wrote_each_and_how_it_begins(app: TestApp) {
         let student = browser(&app, "student1").await;
         let page = student.get(&format!("{NEWS}.html")).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use http::StatusCode;
 use http::header::LOCATION;
 use serde_json::Value;
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, Client, TestApp, above_storage};
 
 const BASE: &str = "http://127.0.0.1:8080";
 /// The sites of the demo; the last is open to the public.
@@ -74,7 +74,7 @@ async fn readers(app: &TestApp) -> [(&'static str, Client); 4] {
     ]
 }
 
-both! {
+above_storage! {
     async fn no_link_of_the_start_page_is_dead(app: TestApp) {
         for (name, client) in readers(&app).await {
             let page = client.get("/portal").await;

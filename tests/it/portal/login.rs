@@ -5,7 +5,7 @@ use http::{HeaderName, Method, StatusCode};
 use serde_json::json;
 use tests::app::PASSWORD;
 use tests::rows::{audited, databases, texts};
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, Client, TestApp, above_storage};
 
 use super::{FORM, assert_page};
 
@@ -42,7 +42,7 @@ tests::app_with! {
     WithTokens, [("csrf.mode", "token")]
 }
 
-both! {
+above_storage! {
     async fn a_login_leads_to_the_start_page_with_the_cookie(app: TestApp) {
         for path in PATHS {
             let answer = app.anonymous().post_form(path, &form("student1", PASSWORD)).await;

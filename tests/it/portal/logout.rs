@@ -4,11 +4,11 @@ use http::StatusCode;
 use http::header::{LOCATION, SET_COOKIE};
 use serde_json::json;
 use tests::rows::audited;
-use tests::{TestApp, both};
+use tests::{TestApp, above_storage};
 
 use super::assert_page;
 
-both! {
+above_storage! {
     async fn csrf_3_a_link_only_asks_whether_to_log_out(app: TestApp) {
         let student = app.user("student1").await;
         let page = student.get("/portal/logout").await;

@@ -3,7 +3,7 @@
 use http::header::ACCEPT;
 use sea_orm::ConnectionTrait as _;
 use tests::rows::databases;
-use tests::{Client, TestApp, both};
+use tests::{Client, TestApp, above_storage};
 
 use crate::direct::browser;
 
@@ -38,7 +38,7 @@ fn marked(menu: &[(String, String, bool)]) -> Vec<&str> {
         .collect()
 }
 
-both! {
+above_storage! {
     async fn each_page_of_a_site_has_its_menu_with_the_part_marked(app: TestApp) {
         let teacher = browser(&app, "instructor1").await;
         let news = teacher.get(&format!("{NEWS}.json")).await.json();

@@ -5,7 +5,7 @@
 
 use http::StatusCode;
 use http::header::{ACCEPT, LOCATION};
-use tests::{Answer, Client, TestApp, both};
+use tests::{Answer, Client, TestApp, above_storage};
 
 use super::{README, USING, prose};
 use crate::direct::form::plain;
@@ -206,7 +206,7 @@ fn addresses(text: &str) -> impl Iterator<Item = Hint> {
     paths.map(|it| Hint::Address(it.to_owned()))
 }
 
-both! {
+above_storage! {
     async fn the_clicks_of_the_readme_lead_where_it_says(app: TestApp) {
         let part = section(README, "## Five minutes for people");
         let (student, teacher) = part.split_once("`instructor1`").expect("two people");

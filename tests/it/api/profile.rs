@@ -7,8 +7,7 @@ use tests::{Client, TestApp, both};
 const PATCH: &str = "application/json-patch+json";
 
 async fn profile(client: &Client, path: &str) -> Value {
-    let profile = client.get(path).await.expect(StatusCode::OK).json();
-    profile
+    client.get(path).await.expect(StatusCode::OK).json()
 }
 
 /// The names of the parts that are told besides the name.

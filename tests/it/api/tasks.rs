@@ -10,8 +10,7 @@ const OF_SITE: &str = "/api/sites/biology-101/tasks";
 async fn tasks(client: &Client, path: &str) -> Vec<Value> {
     let body = client.get(path).await.expect(StatusCode::OK).json();
     assert!(body["canAddTask"].is_boolean(), "{body}");
-    let list = body["tasks"].as_array().expect("a list").clone();
-    list
+    body["tasks"].as_array().expect("a list").clone()
 }
 
 fn named<'a>(list: &'a [Value], description: &str) -> Vec<&'a Value> {

@@ -68,7 +68,7 @@ const BY_ID: [(&str, &str); 15] = [
 #[derive(Default)]
 struct Shape {
     kinds: BTreeSet<&'static str>,
-    /// How often it was an object.
+    /// The number of times that it was an object.
     objects: usize,
     /// The fields of these, each with how often it was there.
     fields: BTreeMap<String, (usize, Shape)>,
@@ -88,7 +88,9 @@ impl Shape {
             Value::String(_) => "text",
             Value::Array(items) => {
                 let shape = self.items.get_or_insert_default();
-                items.iter().for_each(|it| shape.learn(it));
+                for it in items {
+                    shape.learn(it);
+                }
                 "list"
             }
             Value::Object(fields) => {
@@ -158,7 +160,9 @@ async fn ask(client: &Client, name: &str, path: &str, shapes: &mut Shapes) -> Va
     match items.and_then(|it| json[it].as_array()) {
         Some(items) if !items.is_empty() => {
             let shape = shapes.entry(format!("{name}[]")).or_default();
-            items.iter().for_each(|it| shape.learn(it));
+            for it in items {
+                shape.learn(it);
+            }
         }
         _ => shapes.entry(name.to_owned()).or_default().learn(&json),
     }
@@ -274,7 +278,7 @@ both! {
             }
             for endpoint in endpoints.iter().filter(|it| it.verb == Verb::Get) {
                 let path = endpoint.path.replace("{siteId}", SITE).replace("{userId}", "me");
-                if !(path.contains('{') || path.ends_with("/events") || path.ends_with(".json")) {
+                if !(path.contains('{') || path.ends_with("/events") || path.contains(".json")) {
                     ask(&client, endpoint.path, &path, &mut shapes).await;
                 }
             }

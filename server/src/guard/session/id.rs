@@ -1,7 +1,5 @@
 //! The id of a session: the credential itself, its hash for the table, and names that are no credentials.
 
-use std::fmt;
-
 use entity_core::Result;
 use entity_core::token::{new_token, random_text};
 use sha2::{Digest as _, Sha256};
@@ -52,14 +50,7 @@ impl SessionId {
 impl IdHash {
     /// The hash as the table has it: 64 hexadecimal digits.
     pub fn to_hex(self) -> String {
-        use fmt::Write as _;
-        self.0
-            .iter()
-            .fold(String::with_capacity(64), |mut text, it| {
-                // Writing to a string can't fail.
-                let _ = write!(text, "{it:02x}");
-                text
-            })
+        hex::encode(self.0)
     }
 
     /// The hash that the table has as `text`.

@@ -170,9 +170,9 @@ mod contract {
     pub mod sheet;
     pub(crate) mod start;
     pub(crate) mod stream;
-    pub(crate) mod turn;
     pub mod view;
     pub(crate) mod wall_clock;
+    pub(crate) mod write_queue;
 }
 
 /// Storage in SQL databases, which a type with a table gets from its declaration.
@@ -222,7 +222,7 @@ pub mod engine {
     pub use crate::contract::request::Request;
     pub use crate::contract::start::{StartHook, StartRegistration};
     pub use crate::contract::stream::{Piece, Pieces, Streaming};
-    pub use crate::contract::turn::{WritePermit, WriteQueue};
+    pub use crate::contract::write_queue::{WritePermit, WriteQueue};
     pub use crate::model::projection::{EXPANDED, Projection};
     pub use crate::primitives::error::{OUTCOME_UNKNOWN, PARTLY_SAVED, QUOTA_EXCEEDED};
     pub use crate::primitives::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS};

@@ -11,7 +11,7 @@ use crate::contract::origin::Origin;
 use crate::contract::preparation::Preparation;
 use crate::contract::reply::Reply;
 use crate::contract::request::Request;
-use crate::contract::turn::WritePermit;
+use crate::contract::write_queue::WritePermit;
 use crate::engine::dispatch::{Dispatcher, Finish};
 use crate::engine::write_timeout::WriteTimeout;
 use crate::primitives::error::{Error, Result};

@@ -17,7 +17,7 @@ use crate::contract::operation::{Operation, is_public_action};
 use crate::contract::preparation::Preparation;
 use crate::contract::registry::Registry;
 use crate::contract::reply::{Body, Reply};
-use crate::contract::turn::{WritePermit, WriteQueue};
+use crate::contract::write_queue::{WritePermit, WriteQueue};
 use crate::engine::atomic::Atomic;
 use crate::engine::leads;
 use crate::engine::menu;

@@ -10,7 +10,7 @@ mod door;
 mod known_large;
 mod lane;
 pub(crate) mod rate;
-mod seat;
+mod request_permit;
 mod shares;
 mod turn;
 
@@ -36,13 +36,13 @@ use crate::base::telemetry;
 pub(crate) use door::{AdmittedRequest, Sender};
 pub(crate) use lane::{Lane, Permit};
 pub(crate) use rate::RateLimitState;
-pub(crate) use seat::RequestPermit;
+pub(crate) use request_permit::RequestPermit;
 pub(crate) use shares::ClientKey;
 pub(crate) use turn::WriteTurns;
 
 use known_large::KnownLarge;
 use rate::RateLimits;
-use seat::Large;
+use request_permit::Large;
 use shares::Limits;
 
 /// The number of requests that wait at most that have read much.

@@ -7,6 +7,7 @@
 //! is counted and told in the log once for each cause, but is not in the audit log: a flood must not fill the disk.
 
 mod door;
+mod held_time;
 mod known_large;
 mod lane;
 pub(crate) mod rate;

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use entity_core::{Error, Result};
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::later;
 use super::shares::{ClientKey, Limits, Refused, Shares};
@@ -67,18 +68,21 @@ impl Lane {
     /// # Errors
     /// Fails as [`enter`](Self::enter) does.
     pub(super) async fn enter_for(&self, who: ClientKey, expected: Duration) -> Result<Permit> {
+        let now = Instant::now();
         let asked = {
             let mut shares = self.0.shares.lock();
-            if shares.start(who) {
+            if shares.may_start(who, expected, now) && shares.start(who) {
                 return Ok(self.place(who));
             }
             shares.check(who).map(|()| {
                 let (sender, turn) = oneshot::channel();
-                (shares.wait(who, expected, sender), turn)
+                let waiting = shares.wait(who, expected, sender);
+                (waiting, turn, shares.resume_after(now))
             })
         };
-        let ((number, gone), turn) = asked.map_err(|refused| self.refuse(refused))?;
+        let ((number, gone), turn, pause) = asked.map_err(|refused| self.refuse(refused))?;
         drop(gone);
+        self.resume_after(pause);
         let _waiting = Waiting { lane: self, number };
         let since = Instant::now();
         let turn = timeout(self.0.limits.wait, turn).await;
@@ -177,12 +181,31 @@ impl Lane {
         }
     }
 
+    /// Gives free places to those whose turn it is, when `pause` is over.
+    fn resume_after(&self, pause: Option<Duration>) {
+        let (Some(pause), Ok(runtime)) = (pause, Handle::try_current()) else {
+            return;
+        };
+        let lane = self.clone();
+        drop(runtime.spawn(async move {
+            sleep(pause).await;
+            lane.0.shares.lock().resume();
+            lane.hand_out();
+        }));
+    }
+
     /// Gives free places to those whose turn it is.
     fn hand_out(&self) {
         loop {
-            let next = self.0.shares.lock().next(Instant::now());
-            let Some((who, turn)) = next else {
-                return;
+            let now = Instant::now();
+            let next = {
+                let mut shares = self.0.shares.lock();
+                let next = shares.next(now);
+                next.ok_or_else(|| shares.resume_after(now))
+            };
+            let (who, turn) = match next {
+                Ok(next) => next,
+                Err(pause) => return self.resume_after(pause),
             };
             // Whoever has gone gives the place back by dropping it, and so it goes on.
             drop(turn.send(self.place(who)));

@@ -6,21 +6,13 @@
 //! sends always. A new client counts as if it had had the last turn but one: it comes before the client that had that, and
 //! not before all that wait already.
 //!
-//! Where the time counts for which places are held, as for the one place of those who write to a SQLite file, it comes
-//! before the turns: the next place goes to the client that held places for the shortest time lately. A client that
-//! holds the place for as long as one may keeps others waiting once; they come before it from then on, however many
-//! requests it sends. A request that is expected to take long, such as a batch, comes after the short ones of clients
-//! that held places as briefly.
+//! Where the [time](HeldTime) counts for which clients held places, it comes before the turns.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-/// After how long a time counts half for which a client held a place.
-const HALF: Duration = Duration::from_secs(10);
-/// The number of clients whose time is remembered. Those with next to none are forgotten then.
-const REMEMBERED: usize = 10_000;
-const NEXT_TO_NONE: Duration = Duration::from_millis(1);
+use super::held_time::HeldTime;
 
 /// The client on which a request is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -114,22 +106,6 @@ impl<K: Copy + Eq + Hash> Ledger<K> {
     }
 }
 
-/// The time for which a client held places, as it counted at an instant.
-#[derive(Clone, Copy)]
-struct Held {
-    time: Duration,
-    at: Instant,
-}
-
-impl Held {
-    /// Returns the time as it counts `now`.
-    fn at(self, now: Instant) -> Duration {
-        let past = now.saturating_duration_since(self.at);
-        let factor = 0.5_f64.powf(past.as_secs_f64() / HALF.as_secs_f64());
-        self.time.mul_f64(factor)
-    }
-}
-
 /// A waiting request, with the ticket by which it is told that its turn has come.
 struct Waiter<T> {
     who: ClientKey,
@@ -146,8 +122,9 @@ pub(crate) struct Shares<T> {
     waiters: VecDeque<Waiter<T>>,
     groups: Ledger<u64>,
     members: Ledger<(u64, u64)>,
-    /// By group, where the time counts.
-    held: HashMap<u64, Held>,
+    held: Option<HeldTime>,
+    /// True if somebody comes back when the pause is over.
+    will_resume: bool,
     turns: u64,
     numbers: u64,
     /// The time for which a place is held, on average.
@@ -162,7 +139,8 @@ impl<T> Shares<T> {
             waiters: VecDeque::new(),
             groups: Ledger::default(),
             members: Ledger::default(),
-            held: HashMap::new(),
+            held: limits.counts_time.then(HeldTime::default),
+            will_resume: false,
             turns: 0,
             numbers: 0,
             service: Duration::ZERO,
@@ -251,27 +229,28 @@ impl<T> Shares<T> {
     /// Takes back a place of `who`, who held it since `since`.
     pub(crate) fn end(&mut self, who: ClientKey, since: Instant, now: Instant) {
         let held = now.saturating_duration_since(since);
-        if self.limits.counts_time {
-            self.note(who.group, held, now);
+        if let Some(all) = &mut self.held {
+            all.note(who.group, held, now);
         }
         self.running = self.running.saturating_sub(1);
         self.change(who, |it| it.running = it.running.saturating_sub(1));
         self.service = (self.service.saturating_mul(7).saturating_add(held)) / 8;
     }
 
-    fn note(&mut self, group: u64, held: Duration, now: Instant) {
-        let time = self.held(group, now).saturating_add(held);
-        self.held.insert(group, Held { time, at: now });
-        if self.held.len() > REMEMBERED {
-            self.held.retain(|_, it| it.at(now) > NEXT_TO_NONE);
+    /// Returns the time after which somebody waits for nothing else than its end, if a place is free and nobody has been
+    /// told to come back then.
+    pub(crate) fn resume_after(&mut self, now: Instant) -> Option<Duration> {
+        let pause = self.held.as_ref()?.pause(now)?;
+        if self.will_resume || self.waiters.is_empty() || !self.has_place() {
+            return None;
         }
+        self.will_resume = true;
+        Some(pause)
     }
 
-    /// Returns the time for which the group held places lately; zero where that does not count.
-    fn held(&self, group: u64, now: Instant) -> Duration {
-        self.held
-            .get(&group)
-            .map_or(Duration::ZERO, |it| it.at(now))
+    /// Notes that the time of [`resume_after`](Self::resume_after) is over.
+    pub(crate) fn resume(&mut self) {
+        self.will_resume = false;
     }
 
     /// Gives a place to whoever's turn it is; nothing if nobody can have one.
@@ -281,9 +260,11 @@ impl<T> Shares<T> {
         }
         let eligible = self.waiters.iter().enumerate().filter_map(|(at, it)| {
             let (group, member) = self.shares(it.who);
-            let time = self.held(it.who.group, now).saturating_add(it.expected);
+            let time = self.held.as_ref().map(|held| held.of(it.who.group, now));
+            let time = time.unwrap_or_default().saturating_add(it.expected);
             let order = (group.running, time, group.last, member.running, member.last);
-            let is_eligible = self.is_within(it.who, group, member);
+            let is_eligible =
+                self.is_within(it.who, group, member) && self.may_start(it.who, it.expected, now);
             is_eligible.then_some((order, it.number, at))
         });
         let (.., at) = eligible.min()?;
@@ -291,6 +272,13 @@ impl<T> Shares<T> {
         self.start(waiter.who);
         self.change(waiter.who, |it| it.waiting = it.waiting.saturating_sub(1));
         Some((waiter.who, waiter.ticket))
+    }
+
+    /// Returns whether the time for which `who` held places lets them start, with a request that is `expected` to take so
+    /// much longer than others.
+    pub(crate) fn may_start(&self, who: ClientKey, expected: Duration, now: Instant) -> bool {
+        let held = self.held.as_ref();
+        held.is_none_or(|it| it.may_start(who.group, expected, now))
     }
 
     fn may_run(&self, who: ClientKey) -> bool {

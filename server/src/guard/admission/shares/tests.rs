@@ -222,7 +222,8 @@ fn dos_7_who_held_the_place_least_lately_is_next_and_of_equals_the_first() {
 fn dos_7_a_short_request_comes_before_long_ones_of_those_who_held_the_place_as_briefly() {
     let (mut shares, begin) = (by_time(), Instant::now());
     let long = Duration::from_millis(250);
-    shares.note(4, Duration::from_millis(20), begin);
+    let brief = Duration::from_millis(20);
+    shares.held.as_mut().unwrap().note(4, brief, begin);
     assert!(shares.start(ClientKey::group(1)));
     for (group, expected, ticket) in [
         (2, long, "a batch"),
@@ -239,14 +240,22 @@ fn dos_7_a_short_request_comes_before_long_ones_of_those_who_held_the_place_as_b
 }
 
 #[test]
-fn the_time_for_which_a_place_was_held_is_forgotten_by_and_by() {
+fn dos_7_who_is_brief_waits_for_one_who_takes_long_and_not_for_the_next_one() {
     let (mut shares, begin) = (by_time(), Instant::now());
-    shares.note(0, Duration::from_secs(1), begin);
-    let half = shares.held(0, begin + HALF);
-    assert!((Duration::from_millis(499)..=Duration::from_millis(501)).contains(&half));
-    let most = u64::try_from(REMEMBERED).unwrap();
-    (1..most).for_each(|it| shares.note(it, Duration::ZERO, begin + HALF));
-    assert_eq!(shares.held.len(), REMEMBERED);
-    shares.note(most, Duration::ZERO, begin + HALF);
-    assert_eq!(shares.held.len(), 1);
+    let (second, none) = (Duration::from_secs(1), Duration::ZERO);
+    let over = begin + second;
+    shares.held.as_mut().unwrap().note(2, none, begin);
+    assert!(shares.start(ClientKey::group(1)));
+    shares.wait(ClientKey::group(3), second, "a batch");
+    shares.end(ClientKey::group(1), begin, over);
+    assert!(shares.next(over).is_none());
+    assert_eq!(shares.resume_after(over), Some(second));
+    assert_eq!(shares.resume_after(over), None, "somebody comes back then");
+    assert!(shares.may_start(ClientKey::group(2), none, over));
+    assert!(!shares.may_start(ClientKey::group(1), none, over));
+    assert!(shares.start(ClientKey::group(2)));
+    shares.resume();
+    assert_eq!(shares.resume_after(over), None, "the place is taken");
+    shares.end(ClientKey::group(2), over, over);
+    assert_eq!(shares.next(over + second).unwrap().1, "a batch");
 }

@@ -23,6 +23,7 @@ mod query;
 mod reference;
 mod refusal;
 mod repeats;
+mod sheet;
 mod shown;
 mod subscribe;
 mod subscription;
@@ -91,7 +92,12 @@ impl Renderer for Html {
             Body::Value(Value {
                 questionnaire: Some(it),
                 ..
-            }) => write(&FormPage::of_questionnaire(it, None, frame_of(it, view))),
+            }) => write(&FormPage::of_questionnaire(
+                it,
+                None,
+                frame_of(it, view),
+                view,
+            )),
             Body::Value(it) => {
                 let tree = tree::of_value(&it.data)?;
                 match it.name.as_str() {

@@ -40,6 +40,7 @@ mod large_course;
 mod lessons;
 mod links;
 mod listing;
+mod marking;
 mod membership;
 mod method;
 mod own_sites;

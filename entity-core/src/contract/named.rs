@@ -35,6 +35,21 @@ impl<P: Provider> Action<P> {
         self.words.filled_from = pointer;
         self
     }
+
+    /// Shows the form of the action open, because the page is there for it.
+    #[must_use]
+    pub fn open(mut self) -> Self {
+        self.words.is_open = true;
+        self
+    }
+
+    /// Shows the form that the action answers on the page that offers it, in the place of the list of the type with the prefix
+    /// `what` or of the field with this name.
+    #[must_use]
+    pub fn in_place_of(mut self, what: &'static str) -> Self {
+        self.words.in_place_of = Some(what);
+        self
+    }
 }
 
 impl ActionRoute {

@@ -14,7 +14,9 @@ use crate::primitives::reference::Reference;
 
 pub use form::{Form, FormPurpose, Offered, Refusal};
 pub use item::Item;
-pub use questionnaire::{Choice, Prompt, Questionnaire, Sending};
+pub use questionnaire::{
+    BEFORE, Choice, Prompt, PromptCell, PromptRow, Questionnaire, Sending, TICKED, answer, before,
+};
 
 use crate::contract::action::Submit;
 use crate::contract::blob::{Bundle, StoredFile};
@@ -162,6 +164,8 @@ pub struct AllowedActions {
     pub actions: Vec<Offer>,
     /// The lists of other types about this entity that the caller may open.
     pub related: Vec<Related>,
+    /// The form of an action that the page shows in the place of something else, if the caller may run it.
+    pub sheet: Option<Arc<Sheet>>,
     /// The parts of the site to which the page belongs, by the names that they have there, without those that the caller
     /// may not open.
     pub menu: Vec<(String, Related)>,
@@ -183,6 +187,15 @@ pub struct Related {
     pub first: Option<Arc<Collection>>,
     /// True if the caller may create such an entity.
     pub may_create: bool,
+}
+
+/// A form that a page shows in the place of a list or of a field of its entity.
+#[derive(Debug)]
+pub struct Sheet {
+    /// The form.
+    pub form: Questionnaire,
+    /// The prefix of the list, or the name of the field.
+    pub in_place_of: &'static str,
 }
 
 /// An action that a person may run from a page, because it needs nothing, or nothing but what a form asks for.
@@ -210,6 +223,10 @@ pub struct Offer {
     pub files: Option<usize>,
     /// True if the answer is bytes or a file, and no page.
     pub answers_bytes: bool,
+    /// True if the page shows the form open.
+    pub is_open: bool,
+    /// The list or the field in whose place the page shows the form that the action answers.
+    pub in_place_of: Option<&'static str>,
 }
 
 /// The form of an action that was refused, with the sent values.

@@ -35,7 +35,7 @@ pub async fn given_back(cx: &Context, path: &DirectPath, refusal: Refusal) -> Op
         let found = look_up(&registry, cx, path, Vec::new()).await;
         if let Ok(Body::Value(it)) = found.map(|it| it.body) {
             let is_answered = |it: &Prompt| refusal.sent.contains_key(&it.name);
-            let is_meant = |it: &Questionnaire| it.prompts.iter().any(is_answered);
+            let is_meant = |it: &Questionnaire| it.all_prompts().any(is_answered);
             questionnaire = questionnaire.or(it.questionnaire.filter(is_meant));
         }
     }

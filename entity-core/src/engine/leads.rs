@@ -10,13 +10,15 @@ use serde_json::Value;
 use crate::contract::action::Argument;
 use crate::contract::context::Context;
 use crate::contract::input::Input;
+use crate::contract::look_up::look_up;
 use crate::contract::preconditions::Preconditions;
 use crate::contract::registry::{ActionRoute, Call, Registry, Route};
 use crate::model::schema::{Field, Role};
 use crate::primitives::error::{Error, ErrorKind, Result};
+use crate::primitives::path::DirectPath;
 use crate::primitives::verb::Verb;
 use crate::{
-    contract::reply::{AllowedActions, Body, Collection, Item, Related, Reply},
+    contract::reply::{AllowedActions, Body, Collection, Item, Offer, Related, Reply, Sheet},
     primitives::reference::Reference,
 };
 
@@ -78,6 +80,7 @@ pub(crate) async fn add(
     reply: &mut Reply,
 ) -> Result<()> {
     let allowed_actions = &mut reply.allowed_actions;
+    allowed_actions.sheet = sheet(cx, registry, &mut allowed_actions.actions).await?;
     allowed_actions.readable = match &reply.body {
         Body::Entity(item) => {
             allowed_actions.related = related(cx, registry, item).await?;
@@ -93,6 +96,30 @@ pub(crate) async fn add(
         _ => readable(cx, registry, [], site).await?,
     };
     Ok(())
+}
+
+/// Returns the form that the page shows in the place of something else, if one of the `offers` answers one, and takes these out
+/// of them: nothing has to lead there.
+async fn sheet(
+    cx: &Context,
+    registry: &Registry,
+    offers: &mut Vec<Offer>,
+) -> Result<Option<Arc<Sheet>>> {
+    for offer in offers.extract_if(.., |it| it.in_place_of.is_some()) {
+        let path = DirectPath::parse(&offer.path, |_| false)?;
+        let form = match look_up(registry, cx, path, Vec::new()).await {
+            Ok(reply) => match reply.body {
+                Body::Value(it) => it.questionnaire,
+                _ => None,
+            },
+            Err(error) if error.is_refusal() => None,
+            Err(error) => return Err(error),
+        };
+        if let Some((form, in_place_of)) = form.zip(offer.in_place_of) {
+            return Ok(Some(Arc::new(Sheet { form, in_place_of })));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the paths and titles of the entities that `items` refer to and that the caller may read, and of `site`, by one

@@ -118,5 +118,7 @@ pub(crate) fn offer(
         offered: Vec::new(),
         files: files.map(|it| it.most),
         answers_bytes: matches!(action.answers, Answers::Bytes(_)),
+        is_open: action.words.is_open,
+        in_place_of: action.words.in_place_of,
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Ask<'a> {
         asking
             .map(|it| Self {
                 href: format!("/direct{}", it.path),
-                is_open: false,
+                is_open: it.is_open,
                 submit: it.label.clone(),
                 submits: it.submits,
                 sendings: &[],
@@ -47,13 +47,6 @@ impl<'a> Ask<'a> {
                 chooser: chooser(it),
             })
             .collect()
-    }
-}
-
-impl Ask<'_> {
-    /// Unfolds it.
-    pub(super) fn open(&mut self) {
-        self.is_open = true;
     }
 }
 

@@ -13,6 +13,7 @@ use super::facts::Facts;
 use super::list::{self, Rows, Table};
 use super::place::near;
 use super::query::Query;
+use super::sheet::Sheet;
 use super::shown::SanitizedHtml;
 use crate::render::tree;
 
@@ -85,6 +86,7 @@ pub(super) fn shown<'a>(item: &Item, tree: &Value, view: &'a View<'_>) -> Vec<Li
             part,
         })
     });
+    let lists = lists.filter(|it| !Sheet::replaces(it.place.prefix, view));
     let lists = lists.filter(|it| {
         let items = &it.entities.items;
         let is_there = !items.is_empty() || it.place.may_create;

@@ -17,6 +17,7 @@ use super::facts::{Facts, is_fact};
 use super::frame::Frame;
 use super::place::near;
 use super::reference;
+use super::sheet::Sheet;
 use super::shown::{SanitizedHtml, Shown, file, instant};
 use super::words::{is_nameless, is_usual, label_of};
 use crate::render::json::METADATA;
@@ -44,6 +45,8 @@ pub(super) struct EntityPage<'a> {
     /// The links to more about it.
     links: Vec<Command>,
     sections: Vec<Section<'a>>,
+    /// The form that stands in the place of a list or a field.
+    sheet: Option<Sheet<'a>>,
     /// The lists of entities that belong to it.
     children: Vec<Children<'a>>,
     /// Its files, by address and name.
@@ -80,6 +83,7 @@ impl<'a> EntityPage<'a> {
         let site = site.filter(|_| item.prefix() != "site");
         let mut frame = Frame::new(title(item, view), view).showing(item.prefix(), view);
         frame.is_narrow = item.schema().look.layout.is_text();
+        frame.is_wide = view.allowed_actions.sheet.is_some();
         frame.below_list(item.prefix(), site, view)
     }
 
@@ -103,7 +107,7 @@ impl<'a> EntityPage<'a> {
             may_delete: view.allowed_actions.delete,
             removal: view.allowed_actions.removal.unwrap_or("Delete"),
             buttons: buttons(&view.allowed_actions.actions),
-            asks: asks(item, tree, view),
+            asks: Ask::all(&view.allowed_actions.actions, tree, view),
             reasons: view
                 .allowed_actions
                 .actions
@@ -117,6 +121,7 @@ impl<'a> EntityPage<'a> {
             path,
             children: Children::all(item, lists, below, view),
             sections: Vec::new(),
+            sheet: Sheet::shown(view),
             files: Vec::new(),
             dates: Vec::new(),
             is_folded: item.schema().look.layout.is_text() || layout == Layout::Work || is_home,
@@ -150,6 +155,9 @@ impl<'a> EntityPage<'a> {
             }
             return;
         };
+        if Sheet::replaces(name, view) {
+            return;
+        }
         if is_bulky(value) && !self.children.is_empty() {
             return;
         }
@@ -213,17 +221,6 @@ impl<'a> EntityPage<'a> {
     }
 }
 
-/// The forms of what the caller may do with `item`: where it is to be done, the first one stands open, but for those who
-/// made it.
-fn asks<'a>(item: &Item, tree: &Value, view: &View<'a>) -> Vec<Ask<'a>> {
-    let mut asks = Ask::all(&view.allowed_actions.actions, tree, view);
-    let is_task = item.schema().look.layout == Layout::Work && !view.allowed_actions.update;
-    if let Some(first) = asks.first_mut().filter(|_| is_task) {
-        first.open();
-    }
-    asks
-}
-
 /// Returns the title of the page of `item`: its own, that of the entity it is about, or the name of its type.
 pub(super) fn title(item: &Item, view: &View<'_>) -> String {
     let own = item.title().filter(|it| !it.trim().is_empty());
@@ -265,6 +262,7 @@ fn related(shown: &[List<'_>], view: &View<'_>) -> Vec<Command> {
     let related = view.allowed_actions.related.iter();
     related
         .filter(|it| !shown.iter().any(|shown| std::ptr::eq(shown.place, *it)))
+        .filter(|it| !Sheet::replaces(it.prefix, view))
         .filter(|it| {
             !view
                 .allowed_actions

@@ -16,6 +16,7 @@ use super::entity::title;
 use super::frame::Frame;
 use super::query::Query;
 use super::refusal::{Complaint, error, of_program, sent};
+use super::sheet::Sheet;
 use super::shown::Shown;
 use super::wall_clock::WallClock;
 
@@ -32,6 +33,8 @@ pub(super) struct FormPage<'a> {
     complaint: Option<Complaint>,
     controls: Vec<Control>,
     chooser: Option<Chooser>,
+    /// The whole form, if it is a table.
+    sheet: Option<Sheet<'a>>,
     /// The only button, unless there are others.
     submit: String,
     submits: &'static [Submit],
@@ -100,7 +103,7 @@ impl<'a> FormPage<'a> {
         });
         let complaint = refusal.map(|it| match form.is_outdated() {
             true => Complaint::of_outdated(&reference),
-            false => Complaint::of(it, &controls),
+            false => Complaint::of(it, controls.iter()),
         });
         Self {
             zone: view.allowed_actions.zone.map(Tz::name),
@@ -132,6 +135,7 @@ impl<'a> FormPage<'a> {
             complaint,
             controls,
             chooser: None,
+            sheet: None,
             submit: String::new(),
             submits: &[],
             sendings: &[],
@@ -145,7 +149,15 @@ impl<'a> FormPage<'a> {
         questionnaire: &'a Questionnaire,
         refusal: Option<&Refusal>,
         frame: Frame<'a>,
+        view: &View<'a>,
     ) -> Self {
+        if let Some(sheet) = Sheet::of(questionnaire, refusal, view) {
+            let complaint = refusal.map(|it| Complaint::of(it, sheet.asked()));
+            return Self {
+                sheet: Some(sheet),
+                ..Self::with(frame.wide(), complaint, Vec::new())
+            };
+        }
         let prompts = (1..).zip(&questionnaire.prompts);
         let controls: Vec<_> = prompts
             .map(|(number, it)| Control::of_prompt(it, number, refusal))
@@ -157,7 +169,7 @@ impl<'a> FormPage<'a> {
                 .map(|it| Shown::of_instant(it, frame.clock)),
             ..Self::with(
                 frame,
-                refusal.map(|it| Complaint::of(it, &controls)),
+                refusal.map(|it| Complaint::of(it, controls.iter())),
                 controls,
             )
         }
@@ -172,7 +184,7 @@ impl<'a> FormPage<'a> {
         }
         frame.state = Some("Not accepted");
         if let Some(questionnaire) = &form.questionnaire {
-            return Self::of_questionnaire(questionnaire, refusal, frame);
+            return Self::of_questionnaire(questionnaire, refusal, frame, view);
         }
         let controls = match offer.asks.is_empty() {
             true => Control::of_sent(&form.refusal),
@@ -186,7 +198,7 @@ impl<'a> FormPage<'a> {
             submits: offer.submits,
             ..Self::with(
                 frame,
-                refusal.map(|it| Complaint::of(it, &controls)),
+                refusal.map(|it| Complaint::of(it, controls.iter())),
                 controls,
             )
         }

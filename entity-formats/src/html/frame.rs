@@ -31,6 +31,8 @@ pub(super) struct Frame<'a> {
     pub(super) has_times: bool,
     /// True if the page is there to be read, so that its lines are short.
     pub(super) is_narrow: bool,
+    /// True if it has a table that takes all the room there is.
+    pub(super) is_wide: bool,
     pub(super) csrf_token: Option<&'a str>,
     /// The course, or another site, to which the page belongs.
     pub(super) course: Option<Course>,
@@ -102,6 +104,7 @@ impl<'a> Frame<'a> {
             clock: Clock::of(view),
             has_times: true,
             is_narrow: false,
+            is_wide: false,
             csrf_token: view.csrf_token,
             course: Course::of(view),
             log_in: log_in(view),
@@ -114,6 +117,14 @@ impl<'a> Frame<'a> {
             }],
             formats: Vec::new(),
             paging: Vec::new(),
+        }
+    }
+
+    /// The page has a table that takes all the room there is.
+    pub(super) fn wide(self) -> Self {
+        Self {
+            is_wide: true,
+            ..self
         }
     }
 

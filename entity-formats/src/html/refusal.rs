@@ -68,7 +68,8 @@ pub(super) fn error(name: &str, refusal: Option<&Refusal>) -> Option<String> {
 
 impl Complaint {
     /// The notice of a refusal of the form with these controls.
-    pub(super) fn of(refusal: &Refusal, asked: &[Control]) -> Self {
+    pub(super) fn of<'a>(refusal: &Refusal, asked: impl Iterator<Item = &'a Control>) -> Self {
+        let asked: Vec<_> = asked.collect();
         let control_of = |error: &FieldError| asked.iter().find(|it| is_about(error, &it.field));
         let (known, unknown): (Vec<_>, Vec<_>) = refusal
             .fields

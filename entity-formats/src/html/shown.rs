@@ -179,6 +179,14 @@ impl<'a> Shown<'a> {
         }
     }
 
+    /// A state in words that stand out.
+    pub(super) fn in_tone(words: &str, tone: Tone) -> Self {
+        Self::Badge {
+            tone: class_of(tone),
+            label: words.to_owned(),
+        }
+    }
+
     /// The text of a value that is one text.
     pub(super) fn text(self) -> Option<String> {
         match self {

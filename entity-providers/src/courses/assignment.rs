@@ -6,6 +6,8 @@ mod followers;
 mod hand_in;
 mod link;
 mod mark;
+mod marking;
+mod one_work;
 mod overview;
 mod scale;
 mod sheet;

@@ -392,7 +392,7 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
             format!("{prefix}/{id}/group/{}", subject.group),
         ),
         ("announcement", "user" | "motd") => (Shows::Lists, format!("{prefix}/{name}")),
-        ("assignment", _) if !matches!(name, "export" | "overview") => {
+        ("assignment", _) if !matches!(name, "export" | "overview" | "marking") => {
             assignment::question(name, subject)
         }
         ("calendar", "my") => (Shows::Lists, format!("{prefix}/my")),

@@ -11,6 +11,10 @@ pub(crate) struct Words {
     pub(crate) submits: &'static [Submit],
     /// The JSON pointer to the part of the entity with which the form is filled.
     pub(crate) filled_from: &'static str,
+    /// True if pages show the form open.
+    pub(crate) is_open: bool,
+    /// The list or the field in whose place the page shows the form that the action answers.
+    pub(crate) in_place_of: Option<&'static str>,
 }
 
 /// One of several buttons of the form of an action. The button sends a field of its own.

@@ -441,6 +441,8 @@ fn offer(name: &'static str, verb: Verb) -> Offer {
         submits: &[],
         files: None,
         answers_bytes: false,
+        is_open: false,
+        in_place_of: None,
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::hand_in::ONE_FILE;
 use super::link::{VIEWS, deep_link, deep_link_for};
-use super::{Assignment, GRADE, READ, SUBMIT, Submission, overview, sheet};
+use super::{Assignment, GRADE, READ, SUBMIT, Submission, marking, overview, sheet};
 use crate::{base::parameters, courses::content, people::authorizer};
 
 /// The parameters that name work: the assignment, and whose work it is.
@@ -31,6 +31,7 @@ impl Actions for Assignment {
         actions.extend(of_work());
         actions.extend(sheet::actions());
         actions.push(overview::action());
+        actions.extend(marking::actions());
         actions
     }
 }
@@ -127,6 +128,7 @@ fn of_work() -> Vec<Action<Assignment>> {
                 .asks(WORK_FIELDS)
                 .filled_from("/submissions/0")
                 .submits(BUTTONS)
+                .open()
                 .offered_unless(Assignment::closedness)
                 .withheld_from(GRADE)
                 .doc(

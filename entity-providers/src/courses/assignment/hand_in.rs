@@ -45,6 +45,7 @@ impl Submission {
             self.resubmissions = self.resubmissions.saturating_add(1);
             // The new work has no grade yet that is to be shown.
             self.returned = false;
+            self.is_renewed = true;
         }
         self.submitted = true;
         self.date_submitted = Some(cx.now().trunc_subsecs(0));

@@ -22,6 +22,8 @@ impl Submission {
             return Err(Error::forbidden());
         }
         self.grade = assignment.scale().receive(self.grade.as_deref())?;
+        let is_graded = before.is_none_or(|it| it.grade != self.grade || self.returned);
+        self.is_renewed &= !is_graded;
         let is_told = before.is_some_and(|it| it.returned && it.grade == self.grade);
         if self.returned && !is_told {
             self.emit_return(cx);

@@ -1,6 +1,7 @@
 //! The overview of an assignment: the students who have handed in work, and those who have not.
 
 use entity_core::db::{self, Row};
+use entity_core::wire::Millis;
 use entity_core::{Action, Arguments, Context, Data, Error, Need, Result, Verb};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,7 +24,7 @@ struct Overview {
     handed_in: usize,
     /// The number of those who did so after it was due.
     late: usize,
-    /// The number of those who have handed in and have no grade yet.
+    /// The number of those who have handed in and have no grade for it yet.
     to_grade: usize,
     /// The number of those to whom their grade was returned.
     returned: usize,
@@ -32,7 +33,7 @@ struct Overview {
 }
 
 /// A student who has not handed in.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Row)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AssignmentMissing")]
 struct Missing {
@@ -56,12 +57,54 @@ pub(super) fn action() -> Action<Assignment> {
 }
 
 async fn overview(cx: &Context, assignment: Assignment, _: Arguments) -> Result<Data<Overview>> {
+    let most = i64::try_from(MOST_STUDENTS.saturating_add(1)).unwrap_or(i64::MAX);
+    let found = works(cx, &assignment, most, "''").await?;
+    if found.len() > MOST_STUDENTS {
+        let message = format!("the assignment is for more than {MOST_STUDENTS} students");
+        return Err(Error::limit_reached(message));
+    }
+    let mut told = Overview::default();
+    for work in found {
+        told.add(&work);
+    }
+    Ok(Data(told))
+}
+
+/// A student with what is known of the work.
+#[derive(Row)]
+pub(super) struct Work {
+    pub(super) name: String,
+    eid: String,
+    pub(super) student: String,
+    pub(super) id: Option<String>,
+    pub(super) is_draft: bool,
+    pub(super) is_submitted: bool,
+    pub(super) is_late: bool,
+    pub(super) handed_in_on: Option<Millis>,
+    pub(super) grade: String,
+    pub(super) is_returned: bool,
+    pub(super) is_renewed: bool,
+    pub(super) comment: String,
+}
+
+/// Returns the students for whom the assignment is, by last name, with their work: no more than `most`, each with a comment that SQL
+/// reads from the work `w`.
+pub(super) async fn works(
+    cx: &Context,
+    assignment: &Assignment,
+    most: i64,
+    comment: &'static str,
+) -> Result<Vec<Work>> {
     let roles = student_roles(cx, &assignment.site_id).await?;
     let db = cx.db()?;
     let mut sql = db.sql(
-        "SELECT trim(u.first_name || ' ' || u.last_name), u.eid, m.user_id, w.id IS NOT NULL, \
-         coalesce(w.submitted, FALSE), coalesce(w.late, FALSE), coalesce(w.grade, '') <> '', \
-         coalesce(w.returned, FALSE) FROM membership m JOIN user_account u ON u.id = m.user_id \
+        "SELECT trim(u.first_name || ' ' || u.last_name), u.eid, m.user_id, w.id, coalesce(w.is_draft, FALSE), \
+         coalesce(w.submitted, FALSE), coalesce(w.late, FALSE), w.date_submitted, coalesce(w.grade, ''), \
+         coalesce(w.returned, FALSE), coalesce(w.is_renewed, FALSE), ",
+    );
+    sql.push(comment);
+    sql.push(
+        " FROM membership m JOIN user_account u ON u.id = m.user_id \
          LEFT JOIN assignment_submission w ON w.place = ",
     );
     // With the student behind it, the one place that their work has.
@@ -76,39 +119,32 @@ async fn overview(cx: &Context, assignment: Assignment, _: Arguments) -> Result<
         sql.bind_list(&assignment.groups)?.push(")");
     }
     sql.push(" ORDER BY u.last_name, u.first_name, u.id LIMIT ");
-    sql.bind(i64::try_from(MOST_STUDENTS.saturating_add(1)).unwrap_or(i64::MAX));
-    let found: Vec<Work> = db.rows(sql.into_statement(), db::columns).await?;
-    if found.len() > MOST_STUDENTS {
-        let message = format!("the assignment is for more than {MOST_STUDENTS} students");
-        return Err(Error::limit_reached(message));
-    }
-    let mut told = Overview::default();
-    for work in found {
-        told.add(work);
-    }
-    Ok(Data(told))
+    sql.bind(most);
+    db.rows(sql.into_statement(), db::columns).await
 }
 
-/// A student with their work, if there is some.
-#[derive(Row)]
-struct Work {
-    student: Missing,
-    submitted: bool,
-    late: bool,
-    graded: bool,
-    returned: bool,
+impl Work {
+    /// Returns whether there is work that has no grade yet, or none since it was handed in again.
+    pub(super) fn is_to_grade(&self) -> bool {
+        self.is_submitted && (self.grade.is_empty() || self.is_renewed)
+    }
 }
 
 impl Overview {
-    fn add(&mut self, work: Work) {
+    fn add(&mut self, work: &Work) {
         let count = |number: &mut usize, counts: bool| *number += usize::from(counts);
         count(&mut self.students, true);
-        count(&mut self.handed_in, work.submitted);
-        count(&mut self.late, work.submitted && work.late);
-        count(&mut self.to_grade, work.submitted && !work.graded);
-        count(&mut self.returned, work.returned);
-        if !work.submitted {
-            self.missing.push(work.student);
+        count(&mut self.handed_in, work.is_submitted);
+        count(&mut self.late, work.is_submitted && work.is_late);
+        count(&mut self.to_grade, work.is_to_grade());
+        count(&mut self.returned, work.is_returned);
+        if !work.is_submitted {
+            self.missing.push(Missing {
+                display_name: work.name.clone(),
+                user_eid: work.eid.clone(),
+                user_id: work.student.clone(),
+                has_begun: work.id.is_some(),
+            });
         }
     }
 }

@@ -31,23 +31,31 @@ pub(super) fn points(kind: &str, points: Option<&str>) -> Result<Option<String>>
 }
 
 impl Scale<'_> {
+    /// Returns the grades that there are; none where they are points, or where there are no grades.
+    pub(super) fn choices(self) -> Vec<&'static str> {
+        match self.kind {
+            "LETTER_GRADE_TYPE" => letter::of_work(),
+            "PASS_FAIL_GRADE_TYPE" => vec!["Pass", "Fail"],
+            "CHECK_GRADE_TYPE" => vec!["Checked"],
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the grade as it is stored.
     pub(super) fn receive(&self, grade: Option<&str>) -> Result<Option<String>> {
         let Some(grade) = grade.map(str::trim).filter(|it| !it.is_empty()) else {
             return Ok(None);
         };
-        let choices = match self.kind {
-            "SCORE_GRADE_TYPE" => return score(grade).map(|it| Some(written(it))),
-            "LETTER_GRADE_TYPE" => letter::of_work(),
-            "PASS_FAIL_GRADE_TYPE" => vec!["Pass", "Fail"],
-            "CHECK_GRADE_TYPE" => vec!["Checked"],
-            _ => {
-                return Err(Error::field(
-                    "grade",
-                    "must be empty: the work is not graded",
-                ));
-            }
-        };
+        if self.kind == "SCORE_GRADE_TYPE" {
+            return score(grade).map(|it| Some(written(it)));
+        }
+        let choices = self.choices();
+        if choices.is_empty() {
+            return Err(Error::field(
+                "grade",
+                "must be empty: the work is not graded",
+            ));
+        }
         let found = choices.iter().find(|it| it.eq_ignore_ascii_case(grade));
         let found = found.ok_or_else(|| {
             Error::field("grade", format!("must be one of {}", choices.join(", ")))

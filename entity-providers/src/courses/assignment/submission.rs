@@ -4,8 +4,7 @@ use entity_core::db::{self, Migration, RowPolicy};
 use entity_core::file::Files;
 use entity_core::wire::Moment;
 use entity_core::{
-    Access, Action, Actions, Arguments, Audience, Context, DateTimeUtc, Entity, Error, Input, Need,
-    Notice, Preconditions, Result, Search, Verb, gate, standard,
+    Access, Audience, Context, DateTimeUtc, Entity, Error, Need, Notice, Result, gate, standard,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
@@ -96,6 +95,13 @@ pub struct Submission {
     /// The title of the assignment.
     #[entity(title, sql = "parent.title")]
     pub assignment_title: String,
+    /// The points that the assignment is worth, as text.
+    #[entity(
+        sql = "parent.grade_scale_max_points",
+        fact = "of {} points",
+        label = "Points"
+    )]
+    pub assignment_points: Option<String>,
     /// When work is no longer accepted.
     #[entity(sql = "parent.close_time", label = "Closes")]
     pub assignment_close_time: Moment,
@@ -173,6 +179,10 @@ pub struct Submission {
     /// The number of times it was handed in again.
     #[entity(read_only, label = "Handed in again")]
     pub resubmissions: i64,
+    /// True if it was handed in again since a grader looked at it, so that a grade is one of the work before.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub is_renewed: bool,
     /// The assignment and whoever hands in: nobody hands in twice.
     #[serde(skip)]
     #[entity(hidden, unique)]
@@ -309,7 +319,7 @@ impl Submission {
     fn status(&self, _cx: &Context) -> String {
         match self.date_submitted {
             _ if self.returned => "Returned".to_owned(),
-            _ if self.graded => "Graded".to_owned(),
+            _ if self.graded && !self.is_renewed => "Graded".to_owned(),
             _ if self.draft => "Draft - In progress".to_owned(),
             None => "No Submission".to_owned(),
             Some(at) => {
@@ -322,32 +332,4 @@ impl Submission {
 
 pub(super) fn place(assignment: &str, submitter: &str) -> String {
     format!("{assignment}:{submitter}")
-}
-
-impl Actions for Submission {
-    fn actions() -> Vec<Action<Self>> {
-        vec![
-            Action::list("assignment", Need::Session, of_assignment)
-                .doc("What was handed in for an assignment: the caller's own work or, for those who grade, all of it.")
-                .argument("assignmentId", "The assignment."),
-            Action::entity(Verb::Post, "return", Need::Site(GRADE), give_back)
-                .offered_if(|it| it.grade.is_some() && !it.returned)
-                .done("The work is returned: the student sees grade and comment.")
-                .doc("Shows grade and feedback to whoever handed it in."),
-        ]
-    }
-}
-
-async fn of_assignment(cx: &Context, arguments: Arguments) -> Result<Search> {
-    let assignment = Assignment::find(cx, arguments.argument("assignmentId")?).await?;
-    let mut search = arguments.search_in_site::<Submission>(&assignment.site_id)?;
-    search.narrow(Submission::FIELD.assignment_id.eq(assignment.id));
-    Ok(search)
-}
-
-async fn give_back(cx: &Context, submission: Submission, _: Arguments) -> Result<Submission> {
-    let input = Input::from_iter([("returned", true)]);
-    let returned =
-        gate::update::<Submission>(cx, &submission.id, &input, &Preconditions::default()).await?;
-    Ok(returned)
 }

@@ -294,6 +294,7 @@ async fn entries(
             path: format!("/direct/lesson-item/{}/tick", item.item_id),
             label: "Save".to_owned(),
         }],
+        ..Questionnaire::default()
     }))
 }
 

@@ -180,6 +180,7 @@ async fn ballot(cx: &Context, poll: Poll, _: Arguments) -> Result<ActionResult<P
             .filter(|_| poll.takes_vote)
             .into_iter()
             .collect(),
+        ..Questionnaire::default()
     };
     Ok(ActionResult::Questionnaire(questionnaire))
 }

@@ -91,6 +91,7 @@ async fn ask(cx: &Context, arguments: Arguments) -> Result<ActionResult<Invitati
             path: format!("{CLAIM}/{}", arguments.argument("secret")?),
             label: "Accept".to_owned(),
         }],
+        ..Questionnaire::default()
     }))
 }
 

@@ -205,7 +205,7 @@ async fn others_write_while_a_password_is_hashed() {
             slow.may_end.add_permits(1);
         };
         let both = futures::future::join(write, meanwhile);
-        let done = timeout(Duration::from_mins(1), both).await;
+        let done = Box::pin(timeout(Duration::from_mins(1), both)).await;
         done.expect("one does not wait for the other").0.unwrap();
         let found = credentials(&bed.reader("admin").await, changed).await;
         let hash = found.unwrap().unwrap().password_hash;

@@ -191,6 +191,7 @@ impl QuizAttempt {
                     sending("submit", "Hand in"),
                 ]
             },
+            ..Questionnaire::default()
         }
     }
 }

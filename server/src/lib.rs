@@ -86,6 +86,7 @@ pub mod web {
     pub(crate) mod request_context;
     pub(crate) mod session_post;
     pub(crate) mod unread;
+    pub(crate) mod zone;
 }
 
 /// Further things that are served: the portal, private feeds, the description of the service.

@@ -154,6 +154,8 @@ pub struct AllowedActions {
     pub removal: Option<&'static str>,
     /// The site to which all entities of the list belong, if it is known.
     pub site: Option<String>,
+    /// The internal id of the caller, if the caller is logged in.
+    pub account: Option<String>,
     /// The zone by whose clock the caller reads times, if it is known.
     pub zone: Option<Tz>,
     /// True if the caller may change this entity.

@@ -164,6 +164,19 @@ impl Visit<'_> {
     fn view(&self) -> View<'_> {
         view(self.app, self.context)
     }
+
+    /// The same, for a page with this `around` it.
+    fn view_with(&self, around: AllowedActions) -> View<'_> {
+        let view = self.view();
+        View {
+            allowed_actions: AllowedActions {
+                zone: around.zone.or(view.allowed_actions.zone),
+                account: view.allowed_actions.account,
+                ..around
+            },
+            ..view
+        }
+    }
 }
 
 fn view<'a>(app: &'a App, context: &'a RequestContext) -> View<'a> {

@@ -1,11 +1,11 @@
 //! Pages by the layouts that types declare, and times by the clock of their reader.
 
 use http::StatusCode;
-use http::header::ACCEPT;
+use http::header::{ACCEPT, COOKIE};
 use serde_json::{Value, json};
 use tests::{Client, TestApp, above_storage};
 
-use crate::direct::browser;
+use crate::direct::{BROWSER, browser};
 
 const NEWS: &str = "/direct/announcement/site/biology-101";
 const WORK: &str = "/direct/assignment/site/biology-101";
@@ -62,6 +62,24 @@ above_storage! {
             assert!(main.contains(title), "{title} in {main}");
         }
         assert!(!main.contains("Essay: what is alive?"), "it was due before");
+    }
+
+    async fn times_are_by_the_clock_of_the_browser_for_those_who_have_chosen_none(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let session = teacher.cookie().expect("a cookie");
+        for (zone, told) in [("Asia/Tokyo", "Asia/Tokyo"), ("Mars/Olympus", "UTC"), ("\"><b>", "UTC"), ("", "UTC")] {
+            let cookie = format!("{session}; lectern-zone={zone}");
+            let browser = app.anonymous().with_header(ACCEPT, BROWSER).with_header(COOKIE, &cookie);
+            for path in ["/portal", "/direct/site/biology-101.html", "/access/content/group/biology-101/", "/direct/site/none.html"] {
+                let page = browser.get(path).await;
+                assert!(page.text().contains(&format!("Times are in {told}.")), "{zone}: {}", page.text());
+            }
+        }
+        let zone = json!({"timeZone": "America/New_York"});
+        teacher.put("/direct/preference/me", &zone).await;
+        let cookie = format!("{session}; lectern-zone=Asia/Tokyo");
+        let browser = app.anonymous().with_header(ACCEPT, BROWSER).with_header(COOKIE, &cookie);
+        assert!(browser.get("/portal").await.text().contains("Times are in America/New_York."));
     }
 
     async fn times_are_by_the_clock_of_the_reader_in_pages_and_forms(app: TestApp) {

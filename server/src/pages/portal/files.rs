@@ -3,7 +3,6 @@
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::format::View;
 use entity_core::primitives::{is_web_address, to_uri};
 use entity_core::{Error, Provider as _, Result, encode_segment, menu};
 use entity_formats::html::folder::{FileLink, Folder, folder_page};
@@ -30,10 +29,7 @@ pub(super) async fn file(visit: Visit<'_>) -> Result<Response> {
         Opened::Folder(folder) => {
             let site = Some(folder.site_id.clone()).filter(|it| !it.is_empty());
             let around = dispatcher.read(origin, |cx| Box::pin(menu::around(cx, site)));
-            let view = View {
-                allowed_actions: around.await?,
-                ..visit.view()
-            };
+            let view = visit.view_with(around.await?);
             folder_page(&shown(folder), &view).map(fresh_page)
         }
         Opened::At(path) => lead(&path),

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::format::{Renderer, View};
+use entity_core::format::Renderer;
 use entity_core::reply::Effect;
 use entity_core::{Error, Result, encode_segment, menu};
 use entity_formats::html::portal::{Dated, Home, SiteLink, home_page};
@@ -27,10 +27,7 @@ pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
         Box::pin(async move { Ok((portal::home(cx).await?, menu::around(cx, None).await?)) })
     });
     let (home, allowed_actions) = found.await?;
-    let view = View {
-        allowed_actions,
-        ..visit.view()
-    };
+    let view = visit.view_with(allowed_actions);
     let bytes = home_page(&links(home), &view)?;
     let format = visit.app.formats.renderer("html").map(Renderer::format);
     let format = format.ok_or_else(|| Error::internal("a format of every service is missing"))?;

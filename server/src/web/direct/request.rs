@@ -14,6 +14,7 @@ use super::{etag, said};
 use crate::base::error;
 use crate::web::app::App;
 use crate::web::request_context::RequestContext;
+use crate::web::zone;
 
 /// A request to an address below `/direct`.
 #[derive(Clone, Copy)]
@@ -148,6 +149,10 @@ pub(crate) fn view<'a>(
         own_address: None,
         allowed_actions: AllowedActions {
             said,
+            account: account.map(|it| it.id.clone()),
+            zone: allowed_actions
+                .zone
+                .or_else(|| zone::of_browser(&context.parts.headers)),
             ..allowed_actions
         },
         formats: &app.formats,

@@ -53,13 +53,20 @@ const ICONS: &str = include_str!("../assets/icons.svg");
 const ICONS_PATH: &str = "/assets/icons.svg";
 /// The path of the sheet that all pages refer to.
 pub const STYLESHEET_PATH: &str = "/assets/lectern.css";
+/// The path of the script that all pages refer to, and that none of them needs.
+pub const SCRIPT_PATH: &str = "/assets/lectern.js";
 
 /// The files to which pages refer, and which the server must serve: the path of each, its media type and its text.
-pub const ASSETS: [(&str, &str, &str); 2] = [
+pub const ASSETS: [(&str, &str, &str); 3] = [
     (
         STYLESHEET_PATH,
         "text/css; charset=utf-8",
         include_str!("../assets/lectern.css"),
+    ),
+    (
+        SCRIPT_PATH,
+        "text/javascript; charset=utf-8",
+        include_str!("../assets/lectern.js"),
     ),
     (ICONS_PATH, "image/svg+xml", ICONS),
 ];

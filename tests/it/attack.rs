@@ -5,3 +5,4 @@ mod enrolment;
 mod nested_batch;
 mod quota;
 mod rate;
+mod script;

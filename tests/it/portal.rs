@@ -22,7 +22,11 @@ fn assert_page(answer: &Answer, expected: &[&str]) {
         "{page}"
     );
     let policy = answer.header("content-security-policy").unwrap_or_default();
-    assert!(policy.contains("default-src 'none'") && policy.contains("form-action 'self'"));
+    assert_eq!(
+        policy,
+        "default-src 'none'; style-src 'self'; img-src 'self' https:; form-action 'self'; base-uri 'none'; \
+         frame-ancestors 'none'; script-src http://127.0.0.1:8080/assets/lectern.js; connect-src 'self'"
+    );
     for it in expected {
         assert!(page.contains(it), "{it} in {page}");
     }

@@ -31,6 +31,8 @@ pub(super) struct Children<'a> {
     table: Option<Table<'a>>,
     rows: Option<Rows<'a>>,
     has_more: bool,
+    /// The type, if it is talk, which is read while it goes on.
+    live: Option<&'static str>,
     /// The address of the form for one more, if the reader may write one, and what it is called.
     new: Option<(String, String)>,
 }
@@ -134,6 +136,7 @@ impl<'a> Children<'a> {
             let plural = || view.registry.plural(list.place.prefix);
             Self {
                 id: format!("list-{index}"),
+                live: list::live(found),
                 label: list.part.map_or_else(plural, ToOwned::to_owned),
                 href: near(list.place, view),
                 has_more: (found.has_more || is_cut) && list.part.is_none(),

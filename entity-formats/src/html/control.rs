@@ -52,8 +52,12 @@ pub(super) enum Widget {
         step: Option<&'static str>,
         autocomplete: Option<&'static str>,
     },
-    /// Several lines.
-    Area { max: Option<usize>, rows: u8 },
+    /// Several lines, which may have markup.
+    Area {
+        max: Option<usize>,
+        rows: u8,
+        has_markup: bool,
+    },
     /// One of these values, each with what it is called.
     Choice(Vec<(String, String)>),
     /// A value that is known already and sent as it is: its name for people.
@@ -134,7 +138,7 @@ impl Control {
                     takes_one: !prompt.takes_several,
                     ..Ticks::default()
                 }),
-                (true, true) => Widget::Area { max: None, rows: 8 },
+                (true, true) => Widget::area(None, 8),
                 (true, false) => Widget::line("text", None),
             },
             value,
@@ -305,6 +309,7 @@ impl Widget {
             Kind::Html(max) => Self::Area {
                 max: Some(max),
                 rows: 8,
+                has_markup: true,
             },
             Kind::Integer if !field.words.is_empty() => Self::of_words(field),
             Kind::Integer if field.meaning == Some(Meaning::Seconds) => {
@@ -319,7 +324,7 @@ impl Widget {
             Kind::Boolean if field.is_required => Self::yes_or_no("choose one"),
             Kind::Boolean => Self::Tick,
             Kind::Instant | Kind::Millis | Kind::Moment => Self::stepped("datetime-local", "0.001"),
-            Kind::List | Kind::Object => Self::Area { max: None, rows: 3 },
+            Kind::List | Kind::Object => Self::area(None, 3),
         }
     }
 
@@ -341,6 +346,15 @@ impl Widget {
             option("true", "yes"),
             option("false", "no"),
         ])
+    }
+
+    /// Some lines of plain text.
+    fn area(max: Option<usize>, rows: u8) -> Self {
+        Self::Area {
+            max,
+            rows,
+            has_markup: false,
+        }
     }
 
     /// A line for values of an input's type.
@@ -405,10 +419,7 @@ impl Widget {
             Some(Meaning::Email) => ("email", Some("off")),
             Some(Meaning::Address) => ("url", Some("off")),
             None if max > MAX_LINE => {
-                return Self::Area {
-                    max: Some(max),
-                    rows: 3,
-                };
+                return Self::area(Some(max), 3);
             }
             Some(Meaning::Zone | Meaning::Length(_) | Meaning::Seconds | Meaning::Recurrence)
             | None => ("text", None),

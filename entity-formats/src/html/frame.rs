@@ -23,6 +23,8 @@ pub(super) struct Frame<'a> {
     /// The flash message about the reader's last request.
     pub(super) said: Option<String>,
     pub(super) user: Option<&'a str>,
+    /// The internal id of the reader.
+    pub(super) account: Option<String>,
     /// The mark of the reader.
     pub(super) own_mark: Mark,
     /// The clock by which the page tells times.
@@ -100,6 +102,7 @@ impl<'a> Frame<'a> {
             registry: view.registry,
             said: said(None, view),
             user: view.user,
+            account: view.allowed_actions.account.clone(),
             own_mark: Mark::of(view.user.unwrap_or_default(), view.user.unwrap_or_default()),
             clock: Clock::of(view),
             has_times: true,

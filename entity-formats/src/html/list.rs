@@ -9,7 +9,7 @@ mod table;
 use askama::Template;
 use entity_core::format::View;
 use entity_core::reply::{Collection, Item};
-use entity_core::schema::{Role, Schema};
+use entity_core::schema::{Layout, Role, Schema};
 use entity_core::{Reference, Result, encode_segment};
 use serde_json::Value;
 
@@ -42,6 +42,8 @@ pub(super) struct ListPage<'a> {
     filter: Option<Filter>,
     agenda: Option<Agenda>,
     is_empty: bool,
+    /// The type, if it is talk, which is read while it goes on.
+    live: Option<&'static str>,
     table: Option<Table<'a>>,
     rows: Option<Rows<'a>>,
     paging: Vec<(&'static str, String)>,
@@ -109,6 +111,7 @@ impl<'a> ListPage<'a> {
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
             agenda: Agenda::of(collection, view),
             is_empty: entities.is_empty(),
+            live: live(collection),
             table: (!has_rows(collection.schema)).then(|| Table::of(collection, &entities, view)),
             rows: has_rows(collection.schema).then(|| Rows::of(collection, &entities, view)),
             paging: frame.paging.clone(),
@@ -123,6 +126,12 @@ impl ListPage<'_> {
         self.feed = feed;
         self
     }
+}
+
+/// Returns the type of the entities in `collection`, if they are talk.
+pub(super) fn live(collection: &Collection) -> Option<&'static str> {
+    let is_talk = collection.schema.look.layout == Layout::Thread;
+    is_talk.then_some(collection.prefix)
 }
 
 /// Returns the label of the link to another part of the list.

@@ -24,7 +24,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::task::{self, Poll};
 
 use axum::body::{Body, Bytes, HttpBody as _};
@@ -106,6 +106,7 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
         offers_basic: app.config.auth.basic,
     };
     let readers = CorsPolicy::of(&parts, &app.config);
+    let base_url = address::base_url(&parts, &app.config, &app.dispatcher.shared().base_url);
     let mut response = if let Some(response) = outside(app, &parts, &errors) {
         response
     } else {
@@ -113,6 +114,7 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
             parts,
             accept,
             arrived,
+            base_url: Arc::clone(&base_url),
             errors,
         };
         counted(app, Box::new((incoming, body))).await
@@ -124,7 +126,7 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
         // The next request on its connection may be anybody's.
         response.extensions_mut().remove::<ReadLater>();
     }
-    headers::add(&mut response, arrived.is_secure);
+    headers::add(&mut response, &base_url, arrived.is_secure);
     readers.tell(&mut response);
     response.headers_mut().insert(REQUEST_ID, id.to_header());
     headers::bound(&mut response);
@@ -286,10 +288,8 @@ async fn in_session(
         Ok(session) => session,
         Err(error) => return error::respond(&error, &incoming.errors),
     };
-    let own = &app.dispatcher.shared().base_url;
-    let base_url = address::base_url(&incoming.parts, &app.config, own);
     let (found, until_then) = (session.clone(), until.clone());
-    let context = RequestContext::new(incoming, found, base_url, until_then, &admitted);
+    let context = RequestContext::new(incoming, found, until_then, &admitted);
     // They go far, and are moved from step to step.
     let (context, body) = (
         Box::new(context),

@@ -87,6 +87,8 @@ pub(crate) struct Incoming {
     pub(crate) accept: Accept,
     /// Where it comes from.
     pub(crate) arrived: ClientAddress,
+    /// Where its answer leads to.
+    pub(crate) base_url: Arc<str>,
     /// The facts that an error answer tells.
     pub(crate) errors: ErrorContext,
 }
@@ -96,7 +98,6 @@ impl RequestContext {
     pub(crate) fn new(
         incoming: Incoming,
         session: Option<Arc<Session>>,
-        base_url: Arc<str>,
         deadline: Deadline,
         admitted: &AdmittedRequest,
     ) -> Self {
@@ -104,6 +105,7 @@ impl RequestContext {
             parts,
             accept,
             arrived,
+            base_url,
             errors,
         } = incoming;
         let caller = session

@@ -11,6 +11,7 @@ use html5ever::tokenizer::{
 use proptest::prelude::*;
 
 use super::corpus::{HOSTILE, answers, note, problem, view};
+use super::page::has_only_our_script;
 
 /// Collects the tags of a page.
 #[derive(Default)]
@@ -71,9 +72,10 @@ fn check_page(page: &[u8]) {
         "{page}"
     );
     check_references(&tags, page);
+    assert!(has_only_our_script(&tags), "{page}");
     for tag in &tags {
         assert!(
-            !matches!(&*tag.name, "script" | "style" | "iframe" | "object"),
+            !matches!(&*tag.name, "style" | "iframe" | "object"),
             "{page}"
         );
         for attribute in &tag.attrs {

@@ -6,17 +6,16 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use entity_formats::SCRIPT_PATH;
 
 use super::cors::RESOURCE_POLICY;
 
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
-/// Pages run no script at all and load nothing but our stylesheet and pictures over TLS.
-const POLICY_OF_PAGES: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; img-src 'self' https:; form-action 'self'; base-uri 'none'; \
-     frame-ancestors 'none'",
-);
+/// Pages load nothing but our stylesheet and pictures over TLS.
+const POLICY_OF_PAGES: &str = "default-src 'none'; style-src 'self'; img-src 'self' https:; form-action 'self'; \
+    base-uri 'none'; frame-ancestors 'none'";
 /// Data is not to be shown as a page, whatever it contains.
 const POLICY_OF_DATA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
@@ -40,8 +39,19 @@ pub struct Shown {
 /// The headers of a request that every answer depends on.
 const VARIES: &str = "Accept, Cookie, Origin, Sec-Fetch-Site";
 
-/// Adds them to `response`, which leaves over TLS if `is_secure`.
-pub fn add(response: &mut Response, is_secure: bool) {
+/// Returns the policy of the pages of the service at `base_url`: they run the one script that is ours, named by its whole
+/// address, because files that people upload are at the same origin. It speaks with nobody but the service.
+fn policy_of_pages(base_url: &str) -> HeaderValue {
+    let policy =
+        format!("{POLICY_OF_PAGES}; script-src {base_url}{SCRIPT_PATH}; connect-src 'self'");
+    // What a client calls this machine must not become a rule of its own.
+    let policy = Some(policy).filter(|_| !base_url.contains([';', ',', ' ']));
+    let policy = policy.and_then(|it| HeaderValue::try_from(it).ok());
+    policy.unwrap_or(HeaderValue::from_static(POLICY_OF_PAGES))
+}
+
+/// Adds them to `response` of the service at `base_url`, which leaves over TLS if `is_secure`.
+pub fn add(response: &mut Response, base_url: &str, is_secure: bool) {
     // A browser puts the headers of this answer in the place of those of the page that it has kept.
     let is_unchanged = response.status() == StatusCode::NOT_MODIFIED;
     let shown = response.extensions().get::<Shown>().copied();
@@ -61,7 +71,7 @@ pub fn add(response: &mut Response, is_secure: bool) {
             match shown {
                 Some(Shown { is_document: true }) => POLICY_OF_DOCUMENTS,
                 Some(_) => POLICY_OF_FILES,
-                None if is_page => POLICY_OF_PAGES,
+                None if is_page => policy_of_pages(base_url),
                 None => POLICY_OF_DATA,
             },
         );
@@ -161,7 +171,7 @@ mod tests {
                     .headers_mut()
                     .append(VARY, HeaderValue::from_static(line));
             }
-            add(&mut response, false);
+            add(&mut response, "http://127.0.0.1:8080", false);
             let told: Vec<_> = response.headers().get_all(VARY).iter().collect();
             assert_eq!(told, [expected], "{lines:?}");
         }

@@ -4,7 +4,7 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::DateTime;
 use entity_core::primitives::typed;
-use entity_core::reply::{Choice, Prompt, Refusal, answer};
+use entity_core::reply::{Choice, Prompt, Refusal};
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
 use entity_core::{lines, measure, recurrence};
 use serde_json::Value;
@@ -140,31 +140,6 @@ impl Control {
                 }),
                 (true, true) => Widget::area(None, 8),
                 (true, false) => Widget::line("text", None),
-            },
-            value,
-        }
-    }
-
-    /// The control for a question of a table, called `label`: with the answer that was sent, if that was refused.
-    pub(super) fn of_cell(prompt: &Prompt, label: String, refusal: Option<&Refusal>) -> Self {
-        let sent = refusal.and_then(|it| it.sent.get(&prompt.name));
-        let value = sent.map_or_else(|| prompt.held(), answer);
-        let choices = prompt.choices.iter();
-        let choices = choices.map(|it| (it.value.clone(), it.label.clone()));
-        Self {
-            field: prompt.name.clone(),
-            id: format!("field-{}", prompt.name),
-            name: prompt.name.clone(),
-            label,
-            hint: prompt.hint.clone(),
-            is_required: false,
-            error: error(&prompt.name, refusal),
-            present: None,
-            widget: match (prompt.takes_several, prompt.choices.is_empty()) {
-                (true, _) => Widget::Tick,
-                (false, false) => Widget::Choice(choices.collect()),
-                (false, true) if value.contains('\n') => Widget::Area { max: None, rows: 3 },
-                (false, true) => Widget::line("text", None),
             },
             value,
         }

@@ -3,12 +3,15 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::format::View;
-use entity_core::reply::{PromptCell, PromptRow, Questionnaire, Refusal, Sending, answer, before};
+use entity_core::reply::{
+    Prompt, PromptCell, PromptRow, Questionnaire, Refusal, Sending, answer, before,
+};
 use serde_json::{Map, Value};
 
 use super::clock::Clock;
 use super::control::{Control, Widget};
 use super::mark::Mark;
+use super::refusal::error;
 use super::shown::Shown;
 
 /// The most columns of a table of which each row is a small card on a phone; a wider one scrolls sideways, with its first column
@@ -129,5 +132,36 @@ impl<'a> Sheet<'a> {
 
     fn is_wide(&self) -> bool {
         self.columns.len() > MOST_OF_CARDS
+    }
+}
+
+impl Control {
+    /// The control for a question of a table, called `label`: with the answer that was sent, if that was refused.
+    pub(super) fn of_cell(prompt: &Prompt, label: String, refusal: Option<&Refusal>) -> Self {
+        let sent = refusal.and_then(|it| it.sent.get(&prompt.name));
+        let value = sent.map_or_else(|| prompt.held(), answer);
+        let choices = prompt.choices.iter();
+        let choices = choices.map(|it| (it.value.clone(), it.label.clone()));
+        Self {
+            field: prompt.name.clone(),
+            id: format!("field-{}", prompt.name),
+            name: prompt.name.clone(),
+            label,
+            hint: prompt.hint.clone(),
+            is_required: false,
+            error: error(&prompt.name, refusal),
+            present: None,
+            widget: match (prompt.takes_several, prompt.choices.is_empty()) {
+                (true, _) => Widget::Tick,
+                (false, false) => Widget::Choice(choices.collect()),
+                (false, true) if value.contains('\n') => Widget::Area {
+                    max: None,
+                    rows: 3,
+                    has_markup: false,
+                },
+                (false, true) => Widget::line("text", None),
+            },
+            value,
+        }
     }
 }

@@ -158,7 +158,7 @@ impl<'a> EntityPage<'a> {
         if Sheet::replaces(name, view) {
             return;
         }
-        if is_bulky(value) && !self.children.is_empty() {
+        if is_bulky(value) && (self.sheet.is_some() || !self.children.is_empty()) {
             return;
         }
         let fields = item.schema().fields;

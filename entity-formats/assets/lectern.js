@@ -263,16 +263,15 @@ function onSubmit(event) {
   }
 }
 
-// In a table of fields Enter goes on as in a spreadsheet; on a page of one work it sends.
+// In a table of fields Enter goes on as in a spreadsheet, and with Ctrl it sends.
 
 function onKey(event) {
   const field = event.target;
   if (event.key !== 'Enter' || event.isComposing || !field.form || !field.matches('input')) return;
-  const next = field.name === 'grade' && field.form.querySelector('[data-next]');
   const cell = field.closest('.sheet td, .sheet th');
-  if (!next && !cell) return;
+  if (!cell) return;
   event.preventDefault();
-  if (next || event.ctrlKey) return field.form.requestSubmit(next || null);
+  if (event.ctrlKey) return field.form.requestSubmit();
   const below = cell.parentElement.nextElementSibling?.cells[cell.cellIndex]?.querySelector('input, select');
   below?.focus();
   below?.select?.();

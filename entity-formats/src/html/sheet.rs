@@ -4,7 +4,7 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::format::View;
 use entity_core::reply::{
-    Prompt, PromptCell, PromptRow, Questionnaire, Refusal, Sending, answer, before,
+    Prompt, PromptCell, PromptRow, Questionnaire, Refusal, Sending, TICKED, answer, before,
 };
 use serde_json::{Map, Value};
 
@@ -139,7 +139,11 @@ impl Control {
     /// The control for a question of a table, called `label`: with the answer that was sent, if that was refused.
     pub(super) fn of_cell(prompt: &Prompt, label: String, refusal: Option<&Refusal>) -> Self {
         let sent = refusal.and_then(|it| it.sent.get(&prompt.name));
-        let value = sent.map_or_else(|| prompt.held(), answer);
+        let value = match sent.map_or_else(|| prompt.held(), answer) {
+            // A box that was ticked comes behind the value in front of it.
+            ticked if prompt.takes_several && ticked.ends_with(TICKED) => TICKED.to_owned(),
+            value => value,
+        };
         let choices = prompt.choices.iter();
         let choices = choices.map(|it| (it.value.clone(), it.label.clone()));
         Self {

@@ -90,6 +90,32 @@ both! {
         assert_eq!(prompt(&report(&teacher).await.1, "Ada Moreau", "grade:").1, "101");
     }
 
+    async fn who_ticks_that_more_is_meant_keeps_the_tick(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let (id, table) = report(&teacher).await;
+        let (ada, _) = prompt(&table, "Ada Moreau", "grade:");
+        let path = format!("/direct/assignment/{id}/marking.html");
+        let refused = send(&teacher, &path, &[(ada.as_str(), "101"), ("more", "false")]).await;
+        refused.expect(StatusCode::BAD_REQUEST);
+        assert!(refused.text().contains("tick the box"), "{}", refused.text());
+        let ticked = [("more", "false"), ("more", "true")];
+        let wrong = [(ada.as_str(), "lots")].into_iter().chain(ticked).collect::<Vec<_>>();
+        let page = send(&teacher, &path, &wrong).await;
+        page.expect(StatusCode::BAD_REQUEST);
+        assert!(page.text().contains("name=\"more\" type=\"checkbox\" value=\"true\" checked"), "{}", page.text());
+        let right = [(ada.as_str(), "101")].into_iter().chain(ticked).collect::<Vec<_>>();
+        send(&teacher, &path, &right).await.expect(StatusCode::SEE_OTHER);
+        let work = row(&table, "Ada Moreau")["path"].as_str().expect("a path").to_owned();
+        let mark = [("grade", "102"), ("more", "false"), ("more", "true"), ("then", "stay")];
+        send(&teacher, &format!("/direct{work}/mark.html"), &mark).await.expect(StatusCode::SEE_OTHER);
+        assert_eq!(prompt(&report(&teacher).await.1, "Ada Moreau", "grade:").1, "102");
+        // What no cell can show is left to the page of the work.
+        let long = serde_json::json!({ "feedbackComment": "word ".repeat(500) });
+        teacher.post(&format!("/direct{work}/mark.json"), &long).await.expect(StatusCode::OK);
+        let (_, table) = report(&teacher).await;
+        assert_eq!(row(&table, "Ada Moreau")["cells"][4]["text"], "Long: open the work");
+    }
+
     async fn what_another_grader_wrote_meanwhile_is_not_taken_back(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let (id, table) = report(&teacher).await;

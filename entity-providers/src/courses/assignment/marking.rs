@@ -81,14 +81,17 @@ impl Work {
             [] => line("grade", "Grade", self.grade.clone()),
             grades => PromptCell::Prompt(self.choice(grades)),
         });
-        let comment = typed::to_typed(&self.comment).into_owned();
+        let comment = match &self.comment {
+            Some(html) => line("comment", "Comment", typed::to_typed(html).into_owned()),
+            None => PromptCell::Text("Long: open the work".to_owned()),
+        };
         let others = [
             PromptCell::Prompt(Prompt::tick(
                 self.prompt("return"),
                 "Return".to_owned(),
                 self.is_returned,
             )),
-            line("comment", "Comment", comment),
+            comment,
         ];
         let path = self.id.as_ref();
         PromptRow {
@@ -116,8 +119,8 @@ impl Work {
     }
 }
 
-/// The comment of the work, in SQL.
-const COMMENT: &str = "coalesce(w.feedback_comment, '')";
+/// The comment of the work, in SQL: none where it is longer than a cell can show.
+const COMMENT: &str = "CASE WHEN length(coalesce(w.feedback_comment, '')) <= 2000 THEN coalesce(w.feedback_comment, '') END";
 
 impl Assignment {
     /// Returns the grades to choose from, unless grades are points, and whether there are grades at all.
@@ -191,9 +194,7 @@ async fn save(cx: &Context, assignment: Assignment, arguments: Arguments) -> Res
     let works = works(cx, &assignment, MOST_ROWS, COMMENT).await?;
     let sent = &arguments.input.fields;
     let mut changes = assignment.form(&works).changes(sent)?;
-    let is_more = sent
-        .get(MORE)
-        .is_some_and(|it| entity_core::reply::answer(it) == TICKED);
+    let is_more = parameters::truth(&arguments, MORE)?;
     let mut errors = Vec::new();
     for (name, grade) in changes.iter_mut().filter(|it| it.0.starts_with("grade:")) {
         match assignment.read_grade(grade, is_more) {

@@ -3,12 +3,13 @@
 use entity_core::engine::DirectPath;
 use entity_core::schema::{Field, Kind};
 use entity_core::{
-    Action, ActionResult, Actions, Answers, Arguments, Context, Error, FieldError, Input, Need,
-    Preconditions, Provider as _, Reference, Result, Search, Submit, Verb, gate,
+    Action, ActionResult, Actions, Answers, Arguments, Context, Error, Input, Need, Preconditions,
+    Provider as _, Reference, Result, Search, Submit, Verb, gate,
 };
 
 use super::overview::{Work, works};
 use super::{Assignment, GRADE, Submission};
+use crate::base::parameters;
 
 /// The maximum number of students among whom the next work is looked for.
 const MOST: i64 = 5_000;
@@ -101,20 +102,15 @@ async fn mark(
     submission: Submission,
     arguments: Arguments,
 ) -> Result<ActionResult<Submission>> {
+    let is_more = parameters::truth(&arguments, "more")?;
     let mut input = arguments.input;
-    let is_true = |it: &serde_json::Value| entity_core::reply::answer(it).ends_with("true");
-    let is_more = input.fields.remove("more").as_ref().is_some_and(is_true);
+    input.fields.remove("more");
     let then = input.fields.remove("then");
     let then = then.as_ref().and_then(|it| it.as_str()).unwrap_or_default();
     if let Some(grade) = input.fields.get_mut("grade") {
         let assignment = Assignment::find(cx, &submission.assignment_id).await?;
         let read = assignment.read_grade(&entity_core::reply::answer(grade), is_more);
-        let wrong = |message| {
-            Error::fields(vec![FieldError {
-                name: "grade".to_owned(),
-                message,
-            }])
-        };
+        let wrong = |message: String| Error::field("grade", message);
         *grade = read.map_err(wrong)?.into();
     }
     if matches!(then, "return" | "next") {

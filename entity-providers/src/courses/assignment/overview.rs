@@ -84,7 +84,7 @@ pub(super) struct Work {
     pub(super) grade: String,
     pub(super) is_returned: bool,
     pub(super) is_renewed: bool,
-    pub(super) comment: String,
+    pub(super) comment: Option<String>,
 }
 
 /// Returns the students for whom the assignment is, by last name, with their work: no more than `most`, each with a comment that SQL

@@ -29,6 +29,7 @@ mod forums;
 mod given_back;
 mod gradebook;
 mod grades;
+mod grid;
 mod group;
 mod human;
 mod ics;

@@ -15,7 +15,8 @@ use crate::primitives::reference::Reference;
 pub use form::{Form, FormPurpose, Offered, Refusal};
 pub use item::Item;
 pub use questionnaire::{
-    BEFORE, Choice, Prompt, PromptCell, PromptRow, Questionnaire, Sending, TICKED, answer, before,
+    BEFORE, Choice, Lead, Prompt, PromptCell, PromptRow, Questionnaire, Sending, TICKED, answer,
+    before,
 };
 
 use crate::contract::action::Submit;

@@ -1,6 +1,6 @@
 //! The forms of refused actions, filled with the sent values.
 
-use crate::contract::action::Answers;
+use crate::contract::action::{Answers, Argument};
 use crate::contract::context::Context;
 use crate::contract::look_up::look_up;
 use crate::contract::operation::candidates;
@@ -26,11 +26,13 @@ pub async fn given_back(cx: &Context, path: &DirectPath, refusal: Refusal) -> Op
     let offered = options::of_fields(cx, action.asks, site).await;
     let mut questionnaire = None;
     let is_sheet = |it: &&ActionRoute| {
-        let is_reading = it.verb == Verb::Get && it.is_on_entity;
-        is_reading && matches!(it.answers, Answers::Value(_)) && action.asks.is_empty()
+        let is_reading = it.verb == Verb::Get && it.is_on_entity == action.is_on_entity;
+        let is_alike = is_reading && Argument::take(&it.arguments, arguments.len());
+        is_alike && matches!(it.answers, Answers::Value(_)) && action.asks.is_empty()
     };
     for sheet in route.actions.iter().filter(is_sheet) {
         let segments = id.iter().map(String::as_str).chain([sheet.name]);
+        let segments = segments.chain(arguments.iter().map(String::as_str));
         let path = DirectPath::new(route.prefix, segments);
         let found = look_up(&registry, cx, path, Vec::new()).await;
         if let Ok(Body::Value(it)) = found.map(|it| it.body) {

@@ -105,7 +105,10 @@ async fn sheet(
     registry: &Registry,
     offers: &mut Vec<Offer>,
 ) -> Result<Option<Arc<Sheet>>> {
-    for offer in offers.extract_if(.., |it| it.in_place_of.is_some()) {
+    let sheets: Vec<Offer> = offers
+        .extract_if(.., |it| it.in_place_of.is_some())
+        .collect();
+    for offer in sheets {
         let path = DirectPath::parse(&offer.path, |_| false)?;
         let form = match look_up(registry, cx, path, Vec::new()).await {
             Ok(reply) => match reply.body {

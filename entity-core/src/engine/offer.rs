@@ -59,7 +59,10 @@ pub(crate) async fn beside(cx: &Context, call: Call<'_>, name: &str) -> Result<V
         return Ok(offers);
     };
     let has_same = |it: &&ActionRoute| {
-        let names = |it: &ActionRoute| it.arguments.iter().map(|it| it.name).collect::<Vec<_>>();
+        let names = |it: &ActionRoute| {
+            let required = it.arguments.iter().filter(|it| it.is_required);
+            required.map(|it| it.name).collect::<Vec<_>>()
+        };
         it.name != name && names(it) == names(own)
     };
     let given = Argument::values(&own.arguments, call.arguments);

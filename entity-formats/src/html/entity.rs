@@ -84,7 +84,13 @@ impl<'a> EntityPage<'a> {
         let mut frame = Frame::new(title(item, view), view).showing(item.prefix(), view);
         frame.is_narrow = item.schema().look.layout.is_text();
         frame.is_wide = view.allowed_actions.sheet.is_some();
-        frame.below_list(item.prefix(), site, view)
+        let frame = frame.below_list(item.prefix(), site, view);
+        // What a course has one of is called as the part of the course is.
+        let course = frame.course.as_ref().map(|it| &it.title);
+        match course == Some(&frame.title) && item.prefix() != "site" {
+            true => frame.of_part(item.prefix()),
+            false => frame,
+        }
     }
 
     /// The page of `item`, which has the fields in `tree`, with the `lists` of what belongs to it, whose entities have the

@@ -209,6 +209,9 @@ impl<'a> FormPage<'a> {
 pub(super) fn frame_of<'a>(questionnaire: &'a Questionnaire, view: &View<'a>) -> Frame<'a> {
     let frame = Frame::new(questionnaire.title.as_str(), view).with_data(view);
     match owner(view.path) {
+        Some((prefix, action)) if is_of_type(prefix, action, view) => {
+            frame.below_list(prefix, view.allowed_actions.site.as_deref(), view)
+        }
         Some((prefix, entity)) => frame
             .below_type(prefix)
             .below_entity(entity, questionnaire.title.clone()),
@@ -222,6 +225,14 @@ fn owner(path: &str) -> Option<(&str, &str)> {
     let (entity, _action) = path.rsplit_once('/')?;
     let (prefix, _id) = entity.strip_prefix('/')?.split_once('/')?;
     Some((prefix, entity))
+}
+
+/// Returns whether `action` is the path of an action of the type, and not that of an entity.
+fn is_of_type(prefix: &str, action: &str, view: &View<'_>) -> bool {
+    let name = action.split('/').nth(2);
+    let route = view.registry.route(prefix);
+    let mut actions = route.iter().flat_map(|it| &it.actions);
+    actions.any(|it| !it.is_on_entity && Some(it.name) == name)
 }
 
 fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {

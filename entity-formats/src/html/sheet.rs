@@ -4,7 +4,7 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::format::View;
 use entity_core::reply::{
-    Prompt, PromptCell, PromptRow, Questionnaire, Refusal, Sending, TICKED, answer, before,
+    Lead, Prompt, PromptCell, PromptRow, Questionnaire, Refusal, Sending, TICKED, answer, before,
 };
 use serde_json::{Map, Value};
 
@@ -24,6 +24,7 @@ const MOST_OF_CARDS: usize = 6;
 pub(super) struct Sheet<'a> {
     title: String,
     csrf_token: Option<&'a str>,
+    parts: Vec<Lead>,
     columns: Vec<String>,
     rows: Vec<Row<'a>>,
     controls: Vec<Control>,
@@ -38,6 +39,7 @@ impl HtmlSafe for Sheet<'_> {}
 struct Row<'a> {
     title: String,
     href: Option<String>,
+    is_sum: bool,
     mark: Mark,
     cells: Vec<Cell<'a>>,
 }
@@ -86,6 +88,7 @@ impl<'a> Sheet<'a> {
             Row {
                 title: it.title.clone(),
                 href: path.map(|it| format!("/direct{it}.html")),
+                is_sum: it.is_sum,
                 mark: Mark::of(path.unwrap_or(&it.title), &it.title),
                 cells: cells.collect(),
             }
@@ -98,6 +101,7 @@ impl<'a> Sheet<'a> {
         (!form.columns.is_empty()).then(|| Self {
             title: form.title.clone(),
             csrf_token: view.csrf_token,
+            parts: form.parts.clone(),
             columns: form.columns.clone(),
             rows: form.rows.iter().map(row).collect(),
             controls: prompts

@@ -1,11 +1,13 @@
 //! The parameters of an action besides its path, in the body or in the query, as existing clients send them.
 
 use entity_core::schema::{Field, Kind};
-use entity_core::{Arguments, Error, Result, flag};
+use entity_core::{Arguments, Context, Error, Result, flag};
 use serde_json::Value;
 
 /// The most characters of a file that is pasted into a form.
 const MOST_PASTED: usize = 1_000_000;
+/// The most bytes of a file that is read whole.
+pub(crate) const MOST_BYTES: u64 = 4_000_000;
 
 /// The question of a form: is an import to tell only what it would change.
 pub(crate) const PREVIEW: Field = Field::new(
@@ -18,6 +20,11 @@ pub(crate) const PREVIEW: Field = Field::new(
 /// The table of an import, as the form of a page asks for it.
 pub(crate) const fn table(doc: &'static str) -> Field {
     pasted("csv", doc)
+}
+
+/// The table of an import whose form has a chooser of files, too: see [`sent_table`].
+pub(crate) const fn table_or_file(doc: &'static str) -> Field {
+    Field::new("csv", Kind::Text(MOST_PASTED), doc).label("Table")
 }
 
 /// The content of a file, as the form of a page asks for it.
@@ -64,6 +71,24 @@ pub(crate) fn whole(arguments: &Arguments, name: &str) -> Result<String> {
         (None, _) => Err(Error::field(name, "is required")),
         (Some(_), false) => Err(Error::field(name, "is given more than once")),
     }
+}
+
+/// Returns the table of an import: the file that came with it or, without one, the text `csv`.
+///
+/// # Errors
+/// There is neither, the file has more than four megabytes, or it is not in UTF-8.
+pub(crate) async fn sent_table(cx: &Context, arguments: &Arguments) -> Result<String> {
+    let Some(file) = arguments.input.uploads.first() else {
+        return whole(arguments, "csv");
+    };
+    let bytes = cx.blobs()?.read(&file.blob, MOST_BYTES).await?;
+    String::from_utf8(bytes).map_err(|error| {
+        Error::field(
+            file.field.as_str(),
+            "must be text in UTF-8: save it as “CSV UTF-8”",
+        )
+        .with_source(error)
+    })
 }
 
 /// Returns the truth value `name`: that of the body or, without one, that of the query; `false` if nothing was sent.

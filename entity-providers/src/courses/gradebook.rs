@@ -10,11 +10,13 @@ pub mod change;
 mod course;
 pub mod entered;
 mod grades;
+mod grid;
 mod import;
 pub mod instructor;
 pub mod item;
 mod marking;
 mod named;
+mod report;
 mod result;
 pub mod score;
 mod sheet;
@@ -24,7 +26,10 @@ mod tests;
 pub(crate) mod view;
 
 use entity_core::action::Paging;
+use entity_core::blob::{Receive, Room, Target};
+use entity_core::reply::Questionnaire;
 use entity_core::schema::Pivot;
+use entity_core::sheet::Report;
 use entity_core::wire::Decimal;
 use entity_core::{
     Access, Action, ActionResult, Actions, Answers, Arguments, Context, Entity, Error, Need, Read,
@@ -36,6 +41,7 @@ use serde::Serialize;
 use self::audience::{Audience, MEMBER};
 use self::grades::{MOST_ROWS, Site};
 use self::result::GradedStudent;
+use crate::base::parameters;
 
 pub(crate) use self::audience::{SEES_CHANGE as SEES_STUDENT, student_roles};
 pub use self::cause::{
@@ -122,9 +128,26 @@ const PART: &[(&str, &str)] = &[
     ("_limit", "how many rows at most"),
 ];
 
+/// The parameters by which a part of the students is chosen.
+const OF_STUDENTS: &[(&str, &str)] = &[
+    ("_start", "how many students to leave out at the beginning"),
+    ("_limit", "how many students at most"),
+];
+
+impl Receive for Gradebook {
+    const IN_FORMS: bool = false;
+
+    async fn room(cx: &Context, target: Target<'_>) -> Result<Room> {
+        let site = target.arguments.first().ok_or_else(Error::not_found)?;
+        Audience::demand_grader(cx, site).await?;
+        Ok(Room::of(parameters::MOST_BYTES))
+    }
+}
+
 impl Actions for Gradebook {
     fn actions() -> Vec<Action<Self>> {
-        vec![
+        let mut actions = tables();
+        actions.extend([
             Action::collection(Verb::Get, "site", Need::Site(MEMBER), of_site)
                 .doc(
                     "The grades of a site: students see their own, without those of items that are not released; whoever \
@@ -141,16 +164,12 @@ impl Actions for Gradebook {
                 .parameters(PART)
                 .answers(Answers::Entity),
             Action::collection(Verb::Get, "course", Need::Site(MEMBER), course_grades)
-                .label("Course grades")
                 .doc(
                     "The course grades in a site, by student: students see their own. The header `Link` leads to further \
                      students, and `X-Total-Count` tells how many there are.",
                 )
                 .argument("siteId", "The site.")
-                .parameters(&[
-                    ("_start", "how many students to leave out at the beginning"),
-                    ("_limit", "how many students at most"),
-                ])
+                .parameters(OF_STUDENTS)
                 .answers(Answers::Value(shape::of::<CourseGrades>)),
             Action::collection(Verb::Get, "export", Need::Site(MEMBER), sheet::export)
                 .label("Table for spreadsheets")
@@ -172,7 +191,9 @@ impl Actions for Gradebook {
                      tells what would, and which cells are wrong.",
                 )
                 .argument("siteId", "The site.")
-                .parameters(&[("preview", "whether to tell only what would change")]),
+                .parameters(&[("preview", "whether to tell only what would change")])
+                .receiving_in_forms()
+                .answers(Answers::Value(shape::of::<Report<import::Changed>>)),
             Action::collection(Verb::Get, "my", Need::Session, mine)
                 .doc("The grades of each of the caller's sites that has a gradebook, by title.")
                 .parameters(&[
@@ -180,8 +201,46 @@ impl Actions for Gradebook {
                     ("_limit", "how many sites at most"),
                 ])
                 .answers(Answers::Collection),
-        ]
+        ]);
+        actions
     }
+}
+
+/// Returns the actions behind the tables of the page: the grid for those who grade, the report for a student.
+fn tables() -> Vec<Action<Gradebook>> {
+    vec![
+            Action::collection(Verb::Get, "marks", Need::Site(MEMBER), grid::show)
+                .label("Grade")
+                .in_place_of("assignments")
+                .doc(
+                    "The students of a site whom the caller grades, as a form: the score of each in each item, `EX` for one \
+                     that does not count, and the course grade that was entered instead of the computed one.",
+                )
+                .argument("siteId", "The site.")
+                .parameters(OF_STUDENTS)
+                .answers(Answers::Value(shape::of::<Questionnaire>)),
+            Action::collection(Verb::Post, "marks", Need::Site(MEMBER), grid::save)
+                .label("Grade")
+                .done("The grades are saved.")
+                .doc(
+                    "Sets scores and course grades, all or none, by the names that the grid has: `score:` with the ids of the \
+                     item and the student, and `grade:` with that of the student. What is not sent stays as it is. More \
+                     points than an item is worth need `more`.",
+                )
+                .argument("siteId", "The site.")
+                .parameters(OF_STUDENTS)
+                .answers(Answers::Value(shape::of::<Questionnaire>)),
+            Action::collection(Verb::Get, "report", Need::Site(MEMBER), report::report)
+                .label("How the course grade is made")
+                .in_place_of("assignments")
+                .doc(
+                    "The course grade of the caller or, for those who grade, of one of their students, and what made it: \
+                     categories with weight and part, items with score and comment.",
+                )
+                .argument("siteId", "The site.")
+                .optional_argument("userId", "The internal id of the student; without it, the caller.")
+                .answers(Answers::Value(shape::of::<Questionnaire>)),
+    ]
 }
 
 /// Finds the gradebook of `site`, if it has one.

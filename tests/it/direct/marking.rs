@@ -23,14 +23,14 @@ async fn report(client: &Client) -> (String, Value) {
 }
 
 /// The row of somebody.
-fn row<'a>(table: &'a Value, name: &str) -> &'a Value {
+pub(super) fn row<'a>(table: &'a Value, name: &str) -> &'a Value {
     let rows = table["rows"].as_array().expect("rows");
     let found = rows.iter().find(|it| it["title"] == name);
     found.expect("a row of a student")
 }
 
 /// The name of the prompt of a kind in the row of somebody, and what it holds.
-fn prompt(table: &Value, name: &str, kind: &str) -> (String, String) {
+pub(super) fn prompt(table: &Value, name: &str, kind: &str) -> (String, String) {
     let cells = row(table, name)["cells"].as_array().expect("cells");
     let prompts = cells.iter().map(|it| &it["prompt"]);
     let mut found = prompts.filter(|it| it["name"].as_str().is_some_and(|it| it.starts_with(kind)));
@@ -39,7 +39,7 @@ fn prompt(table: &Value, name: &str, kind: &str) -> (String, String) {
 }
 
 /// Sends a form as a browser does.
-async fn send(client: &Client, path: &str, form: &[(&str, &str)]) -> Answer {
+pub(super) async fn send(client: &Client, path: &str, form: &[(&str, &str)]) -> Answer {
     let browser = client
         .clone()
         .with_header(http::header::ACCEPT, super::BROWSER);

@@ -30,18 +30,33 @@ pub struct Questionnaire {
     pub ends_on: Option<DateTimeUtc>,
     /// The questions, in order. They stand below the table, if there is one.
     pub prompts: Vec<Prompt>,
+    /// The ways to the other parts, if it is one of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Lead>,
     /// The headings of the table, the first of which is that of the titles of its rows. Most forms have no table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
     /// The rows of the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<PromptRow>,
-    /// The ways to send the form, each a button.
+    /// The ways to send the form, each a button. Without any it is read only.
     pub sendings: Vec<Sending>,
 }
 
-/// A row of the table of a questionnaire.
+/// A way to a part of a questionnaire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Lead {
+    /// The path of the page.
+    pub path: String,
+    /// The words that lead there.
+    pub label: String,
+    /// True of the part itself.
+    pub is_here: bool,
+}
+
+/// A row of the table of a questionnaire.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptRow {
     /// The title, such as the name of a student.
@@ -49,6 +64,9 @@ pub struct PromptRow {
     /// The path below `/direct` of the entity that it is about, if the reader may open it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// True if it sums up the rows that follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sum: bool,
     /// The cells, one for each column but the first.
     pub cells: Vec<PromptCell>,
 }
@@ -237,6 +255,7 @@ mod tests {
             rows: vec![PromptRow {
                 title: "Ada".to_owned(),
                 path: None,
+                is_sum: false,
                 cells: vec![
                     PromptCell::Text("in time".to_owned()),
                     PromptCell::Prompt(grade),

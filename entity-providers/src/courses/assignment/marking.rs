@@ -102,6 +102,7 @@ impl Work {
                 .chain(grade)
                 .chain(others)
                 .collect(),
+            ..PromptRow::default()
         }
     }
 

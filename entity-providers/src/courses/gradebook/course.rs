@@ -47,6 +47,8 @@ pub(super) struct Weighing {
 /// A score that counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
+    /// The place of its item among those of the site by id.
+    pub(super) place: usize,
     /// The index of the item's category, if it has one.
     pub(super) category: Option<usize>,
     /// The points of the item.
@@ -109,20 +111,11 @@ impl Sum {
 impl CourseGrade {
     /// Computes the course grade of one student, if there is one.
     pub(super) fn of(scores: &[Counted], categories: &[Weighing]) -> Option<Self> {
-        let has_weights = categories.iter().any(|it| it.weight() > Exact::ZERO);
-        let of_category = |index: Option<usize>| {
-            let all = scores.iter().filter(move |it| it.category == index);
-            let drops = index
-                .and_then(|it| categories.get(it))
-                .map_or(0, |it| it.drop_lowest);
-            without_lowest(all.collect(), drops)
-        };
-        let sums: Vec<Sum> = (0..categories.len())
-            .map(|index| Sum::of(of_category(Some(index)).into_iter()))
-            .collect();
+        let has_weights = has_weights(categories);
+        let sums = sums(scores, categories);
         let further = match has_weights {
             true => Sum::default(),
-            false => Sum::of(of_category(None).into_iter()),
+            false => Sum::of(kept(scores, categories, None).into_iter()),
         };
         let total = Sum {
             earned: sums
@@ -151,6 +144,66 @@ impl CourseGrade {
     }
 }
 
+/// The part that a category has in a course grade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The percentage that was reached in it, with two places; nothing as long as nothing is graded there.
+    pub(super) percentage: Option<Exact>,
+    /// The points that it adds to the percentage of the course, with two places; nothing without weights.
+    pub(super) adds: Option<Exact>,
+}
+
+/// Returns the parts of the categories in the course grade of one student.
+pub(super) fn parts(scores: &[Counted], categories: &[Weighing]) -> Vec<Part> {
+    let sums = sums(scores, categories);
+    let below = below(&sums, categories);
+    let part = |(sum, category): (&Sum, &Weighing)| {
+        let adds = sum.times(category.weight());
+        let adds = adds.and_then(|it| it.checked_mul(Exact::ONE_HUNDRED)?.checked_div(below?));
+        Part {
+            percentage: sum.times(Exact::ONE_HUNDRED).map(rounded),
+            adds: adds.map(rounded),
+        }
+    };
+    sums.iter().zip(categories).map(part).collect()
+}
+
+/// Returns the places of the items whose scores their categories drop.
+pub(super) fn dropped(scores: &[Counted], categories: &[Weighing]) -> Vec<usize> {
+    let indices = (0..categories.len()).map(Some).chain([None]);
+    let kept: Vec<usize> = indices
+        .flat_map(|index| kept(scores, categories, index))
+        .map(|it| it.place)
+        .collect();
+    let places = scores.iter().map(|it| it.place);
+    places.filter(|it| !kept.contains(it)).collect()
+}
+
+/// Returns whether categories have weights.
+pub(super) fn has_weights(categories: &[Weighing]) -> bool {
+    categories.iter().any(|it| it.weight() > Exact::ZERO)
+}
+
+fn sums(scores: &[Counted], categories: &[Weighing]) -> Vec<Sum> {
+    let indices = 0..categories.len();
+    indices
+        .map(|index| Sum::of(kept(scores, categories, Some(index)).into_iter()))
+        .collect()
+}
+
+/// Returns the scores of a category, or of none, that it does not drop.
+fn kept<'a>(
+    scores: &'a [Counted],
+    categories: &[Weighing],
+    index: Option<usize>,
+) -> Vec<&'a Counted> {
+    let all = scores.iter().filter(|it| it.category == index);
+    let drops = index
+        .and_then(|it| categories.get(it))
+        .map_or(0, |it| it.drop_lowest);
+    without_lowest(all.collect(), drops)
+}
+
 impl Weighing {
     fn weight(&self) -> Exact {
         exact(self.weight.unwrap_or_default())
@@ -172,18 +225,25 @@ fn without_lowest(scores: Vec<&Counted>, drops: usize) -> Vec<&Counted> {
 
 /// Returns the mean of the percentages of the categories by their weights.
 fn weighted(sums: &[Sum], categories: &[Weighing]) -> Option<Exact> {
-    let (mut above, mut below) = (Exact::ZERO, Exact::ZERO);
+    let mut above = Exact::ZERO;
     for (sum, category) in sums.iter().zip(categories) {
-        let weight = category.weight();
-        let Some(part) = sum.times(weight) else {
-            continue;
-        };
-        above = above.checked_add(part)?;
-        if !category.is_extra {
-            below = below.checked_add(weight)?;
+        if let Some(part) = sum.times(category.weight()) {
+            above = above.checked_add(part)?;
         }
     }
+    let below = below(sums, categories)?;
     above.checked_mul(Exact::ONE_HUNDRED)?.checked_div(below)
+}
+
+/// Returns the sum of the weights below the fraction line: of the categories in which points were possible.
+fn below(sums: &[Sum], categories: &[Weighing]) -> Option<Exact> {
+    let mut counting = sums.iter().zip(categories);
+    counting.try_fold(Exact::ZERO, |below, (sum, category)| {
+        match sum.possible == 0 || category.is_extra {
+            true => Some(below),
+            false => below.checked_add(category.weight()),
+        }
+    })
 }
 
 fn rounded(percentage: Exact) -> Exact {

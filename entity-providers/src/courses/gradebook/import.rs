@@ -2,31 +2,31 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use entity_core::reply::{Prompt, PromptCell, PromptRow, Questionnaire, Sending};
 use entity_core::schema::Field;
 use entity_core::sheet::{self, Faults, Line, Report};
 use entity_core::wire::Decimal;
-use entity_core::{Arguments, Context, Data, Error, Result};
+use entity_core::{ActionResult, Arguments, Context, Error, Result, encode_segment};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Gradebook;
 use super::audience::Audience;
 use super::bulk::check_comment;
 use super::item::GradebookItem;
 use super::marking::{self, Mark};
+use super::result::{self, Listed};
 use super::score::check_points;
 use super::sheet::{COMMENT, COURSE_GRADE, NAME, STUDENT, title};
 use super::stored::{self, EXCUSED, Scores, Stored};
 use crate::base::parameters;
-use crate::people::membership::named::members_named;
 
 /// The maximum number of scores that one import changes.
 const MOST_CHANGES: usize = 10_000;
 
 /// The fields for which pages ask before an import.
 pub(super) const ASKS: &[Field] = &[
-    parameters::table(
-        "The table, as the export writes it, copied from a spreadsheet that was saved as CSV.",
-    ),
+    parameters::table_or_file("The table as the export writes it, unless it is chosen as a file."),
     parameters::PREVIEW,
 ];
 
@@ -39,6 +39,8 @@ pub(super) struct Changed {
     line: u64,
     /// The internal id of the student.
     user_id: String,
+    /// The name of the student.
+    user_name: String,
     /// The item.
     item_id: String,
     /// The name of the item.
@@ -69,11 +71,12 @@ struct Plan {
 }
 
 /// Imports a table, or answers what that would change.
-pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Data<Report<Changed>>> {
+pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<ActionResult<Gradebook>> {
     let site = arguments.argument("siteId")?;
     let audience = Audience::demand_grader(cx, site).await?;
     let is_preview = parameters::truth(&arguments, "preview")?;
-    let table = parameters::whole(&arguments, "csv")?;
+    let is_page = arguments.input.is_form;
+    let table = parameters::sent_table(cx, &arguments).await?;
     let items = super::sheet::items(cx, site).await?;
     let lines = sheet::read(&table)?;
     let plan = Plan::of(cx, site, audience, &items, &lines).await?;
@@ -82,11 +85,49 @@ pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Data<Re
         return Err(Error::field("csv", message));
     }
     let (changes, marks): (Vec<Changed>, Vec<Mark>) = plan.changes.into_iter().unzip();
-    let report = Report::of(is_preview, changes, plan.faults)?;
+    // A form with faults is given back with them.
+    let report = Report::of(is_preview && !is_page, changes, plan.faults)?;
+    if is_preview && is_page {
+        return Ok(ActionResult::Questionnaire(preview(site, &report, table)));
+    }
     if !is_preview {
         marking::set(cx, site, marks).await?;
     }
-    Ok(Data(report))
+    Ok(ActionResult::value(report))
+}
+
+/// Returns the form that shows what a table would change, and imports it.
+fn preview(site: &str, report: &Report<Changed>, table: String) -> Questionnaire {
+    let row = |it: &Changed| PromptRow {
+        title: it.user_name.clone(),
+        cells: [
+            it.item_name.as_str(),
+            it.before.trim_end_matches(".0"),
+            it.after.trim_end_matches(".0"),
+            if it.comment { "changes" } else { "" },
+        ]
+        .map(|it| PromptCell::Text(it.to_owned()))
+        .to_vec(),
+        ..PromptRow::default()
+    };
+    let sending = Sending {
+        path: format!("/direct/gradebook/import/{}", encode_segment(site)),
+        label: "Set these scores".to_owned(),
+    };
+    let text = "The table".to_owned();
+    let columns = ["Student", "Item", "Now", "Then", "Comment"];
+    Questionnaire {
+        title: match report.changed {
+            0 => "The table would change nothing".to_owned(),
+            1 => "The table would change 1 score".to_owned(),
+            count => format!("The table would change {count} scores"),
+        },
+        columns: columns.map(ToOwned::to_owned).to_vec(),
+        rows: report.changes.iter().map(row).collect(),
+        prompts: vec![Prompt::line("csv".to_owned(), text, table)],
+        sendings: vec![sending],
+        ..Questionnaire::default()
+    }
 }
 
 /// Returns what each column of the table has, by the titles in its first line.
@@ -146,17 +187,19 @@ impl Plan {
         let Some(place) = columns.iter().position(is_student) else {
             return Ok(plan);
         };
-        let eids: Vec<&str> = lines.iter().map(|it| it.cell(place)).collect();
-        let students = students(cx, site, audience, &eids).await?;
-        let user = |line: &Line| students.get(line.cell(place)).map(String::as_str);
+        let students = result::all_students(cx, site, audience).await?;
+        let students: HashMap<&str, &Listed> =
+            students.iter().map(|it| (it.eid.as_str(), it)).collect();
+        let student = |line: &Line| students.get(line.cell(place)).copied();
         let mut seen = HashSet::new();
         let mut rest = lines;
         while !rest.is_empty() {
-            let users: Vec<&str> = rest.iter().map(|it| user(it).unwrap_or_default()).collect();
+            let user = |it| student(it).map_or("", |it| &*it.id);
+            let users: Vec<&str> = rest.iter().map(user).collect();
             let (stored, count) = stored::of_first(cx, site, &users, items.len()).await?;
             let (few, others) = rest.split_at_checked(count).unwrap_or((rest, &[]));
             for line in few {
-                match user(line) {
+                match student(line) {
                     None => {
                         let message = "must be the external id of a student whom you grade here";
                         plan.faults.add(line, place, message);
@@ -164,7 +207,7 @@ impl Plan {
                     Some(_) if !seen.insert(line.cell(place)) => {
                         plan.faults.add(line, place, "must not be there twice");
                     }
-                    Some(user) => plan.add_line(line, &columns, user, &stored),
+                    Some(student) => plan.add_line(line, &columns, student, &stored),
                 }
             }
             rest = others;
@@ -172,12 +215,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Adds what a line says about the student `user`.
-    fn add_line(&mut self, line: &Line, columns: &[Column<'_>], user: &str, stored: &Scores) {
+    /// Adds what a line says about a student.
+    fn add_line(&mut self, line: &Line, columns: &[Column<'_>], of: &Listed, stored: &Scores) {
         let mut wanted: BTreeMap<&str, (&GradebookItem, usize, Stored)> = BTreeMap::new();
         let nothing = Stored::default();
         let before = |item: &GradebookItem| {
-            let pair = (user.to_owned(), item.item_id.clone());
+            let pair = (of.id.clone(), item.item_id.clone());
             stored.get(&pair).unwrap_or(&nothing)
         };
         for (index, column) in columns.iter().enumerate() {
@@ -207,14 +250,15 @@ impl Plan {
             }
             let changed = Changed {
                 line: line.number,
-                user_id: user.to_owned(),
+                user_id: of.id.clone(),
+                user_name: of.name.clone(),
                 item_id: item.item_id.clone(),
                 item_name: item.name.clone(),
                 before: before.to_cell(),
                 after: after.to_cell(),
                 comment: before.comment != after.comment,
             };
-            self.changes.push((changed, after.into_mark(item, user)));
+            self.changes.push((changed, after.into_mark(item, &of.id)));
         }
     }
 }
@@ -222,13 +266,13 @@ impl Plan {
 impl Stored {
     /// Takes over the score in a cell: a number, the sign that the student is excused, or nothing, which leaves the
     /// score as it is.
-    fn set_score(&mut self, cell: &str) -> Result<(), String> {
+    pub(super) fn set_score(&mut self, cell: &str) -> Result<(), String> {
         if cell.is_empty() {
             return Ok(());
         }
         self.excused = cell.eq_ignore_ascii_case(EXCUSED);
         if !self.excused {
-            let score = Decimal::parse(cell)?;
+            let score = Decimal::typed(cell)?;
             let is_fine = check_points(Some(score));
             is_fine.map_err(|error| error.reason().to_owned())?;
             self.score = Some(score);
@@ -246,7 +290,7 @@ impl Stored {
         Ok(())
     }
 
-    fn into_mark(self, item: &GradebookItem, user: &str) -> Mark {
+    pub(super) fn into_mark(self, item: &GradebookItem, user: &str) -> Mark {
         Mark {
             item: item.item_id.clone(),
             user: user.to_owned(),
@@ -255,18 +299,4 @@ impl Stored {
             comment: Some(self.comment),
         }
     }
-}
-
-/// Returns the internal ids of those students whom the caller grades, by external id.
-async fn students(
-    cx: &Context,
-    site: &str,
-    audience: Audience,
-    eids: &[&str],
-) -> Result<HashMap<String, String>> {
-    let mut named = members_named(cx, site, eids).await?;
-    let users = named.values().map(String::as_str).collect();
-    let students = marking::students(cx, site, audience, &users).await?;
-    named.retain(|_, user| students.contains(user));
-    Ok(named)
 }

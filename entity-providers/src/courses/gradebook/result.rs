@@ -75,6 +75,15 @@ impl CourseGradeView {
             total_points_possible: computed.map(|it| it.possible),
         }
     }
+
+    /// Returns the grade that is computed, as pages tell it.
+    pub(super) fn computed(&self) -> Option<String> {
+        let told = self
+            .calculated_grade
+            .as_ref()
+            .zip(self.mapped_grade.as_ref());
+        told.map(|(percentage, letter)| format!("{percentage} % {letter}"))
+    }
 }
 
 /// Returns the course grade to show, if there is one.
@@ -94,7 +103,9 @@ pub(super) struct Book {
     items: HashMap<String, Item>,
     /// The number of all items, with those that don't count.
     all_items: usize,
-    categories: Vec<Weighing>,
+    /// The id and the name of each category, and how it counts.
+    pub(super) named: Vec<(String, String)>,
+    pub(super) categories: Vec<Weighing>,
 }
 
 struct Item {
@@ -111,20 +122,20 @@ impl Book {
     pub(super) async fn load(cx: &Context, site: &str) -> Result<Self> {
         let db = cx.db()?;
         let mut sql = db.sql(
-            "SELECT category_id, weight, drop_lowest, extra_credit FROM gradebook_category WHERE site_id = ",
+            "SELECT category_id, name, weight, drop_lowest, extra_credit FROM gradebook_category WHERE site_id = ",
         );
         sql.bind(site).push(" ORDER BY category_id");
         let read = |row: &mut Row<'_>| {
-            let (id, weight, drop_lowest, is_extra): (String, _, i64, _) = db::columns(row)?;
+            let (named, weight, drop_lowest, is_extra): (_, _, i64, _) = db::columns(row)?;
             let weighing = Weighing {
                 weight,
                 drop_lowest: usize::try_from(drop_lowest).unwrap_or_default(),
                 is_extra,
             };
-            Ok((id, weighing))
+            Ok((named, weighing))
         };
         let found = db.rows(sql.into_statement(), read).await?;
-        let (ids, categories): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let (named, categories): (Vec<(String, String)>, Vec<_>) = found.into_iter().unzip();
         let mut sql = db.sql(
             "SELECT i.counted, i.item_id, i.category_id, i.points, i.extra_credit FROM gradebook_item i \
              WHERE i.site_id = ",
@@ -137,7 +148,7 @@ impl Book {
                 db::columns(row)?;
             let item = Item {
                 place: 0,
-                category: category.and_then(|it| ids.iter().position(|id| *id == it)),
+                category: category.and_then(|it| named.iter().position(|named| named.0 == it)),
                 points,
                 is_extra,
             };
@@ -150,6 +161,7 @@ impl Book {
         Ok(Self {
             items: items.collect(),
             all_items,
+            named,
             categories,
         })
     }
@@ -157,40 +169,50 @@ impl Book {
     /// Returns the course grade of `student`, if there is one, out of all that is stored of some students.
     pub(super) fn grade(
         &self,
-        student: &Listed,
+        student: &str,
         items: &[GradebookItem],
         scores: &Scores,
     ) -> Option<CourseGrade> {
+        CourseGrade::of(&self.scores(student, items, scores), &self.categories)
+    }
+
+    /// Returns the scores of `student` that count, out of all that is stored of some students.
+    pub(super) fn scores(
+        &self,
+        student: &str,
+        items: &[GradebookItem],
+        scores: &Scores,
+    ) -> Vec<Counted> {
         let counted = items.iter().filter_map(|item| {
-            let stored = scores.get(&(student.id.clone(), item.item_id.clone()))?;
+            let stored = scores.get(&(student.to_owned(), item.item_id.clone()))?;
             let score = stored.score.filter(|_| !stored.excused)?;
             self.counted(&item.item_id, score)
         });
-        self.grade_of(counted.collect())
+        in_order(counted.collect())
     }
 
-    /// Returns the course grade out of the scores that count, each with the place of its item.
-    fn grade_of(&self, mut counted: Vec<Placed>) -> Option<CourseGrade> {
-        // Of equal scores, the first ones are dropped.
-        counted.sort_by_key(|it| it.0);
-        let counted: Vec<Counted> = counted.into_iter().map(|it| it.1).collect();
-        CourseGrade::of(&counted, &self.categories)
-    }
-
-    fn counted(&self, item: &str, score: Decimal) -> Option<Placed> {
+    fn counted(&self, item: &str, score: Decimal) -> Option<Counted> {
         let item = self.items.get(item)?;
-        let counted = Counted {
+        Some(Counted {
+            place: item.place,
             category: item.category,
             points: item.points,
             is_extra: item.is_extra,
             score,
-        };
-        Some((item.place, counted))
+        })
+    }
+
+    /// Returns the place of an item that counts.
+    pub(super) fn place(&self, item: &str) -> Option<usize> {
+        self.items.get(item).map(|it| it.place)
     }
 }
 
-/// A score that counts, with the place of its item.
-type Placed = (usize, Counted);
+/// Of equal scores, the first ones are dropped.
+fn in_order(mut counted: Vec<Counted>) -> Vec<Counted> {
+    counted.sort_by_key(|it| it.place);
+    counted
+}
 
 /// Returns a part of the students of `site` whom the caller sees, by name, with their course grades.
 pub(super) async fn course_grades(
@@ -200,13 +222,35 @@ pub(super) async fn course_grades(
     window: Window,
 ) -> Result<Page<GradedStudent>> {
     let students = students(cx, site, audience, window).await?;
+    with_grades(cx, site, students).await
+}
+
+/// Returns a student of `site` with the course grade, if the caller sees them.
+pub(super) async fn course_grade(
+    cx: &Context,
+    site: &str,
+    audience: Audience,
+    user: &str,
+) -> Result<Option<GradedStudent>> {
+    let sql = listing(cx, site, audience, Some(user)).await?;
+    let found = cx.db()?.rows(sql.into_statement(), db::columns).await?;
+    let page = with_grades(cx, site, Page::whole(found)).await?;
+    Ok(page.items.into_iter().next())
+}
+
+async fn with_grades(
+    cx: &Context,
+    site: &str,
+    students: Page<Listed>,
+) -> Result<Page<GradedStudent>> {
     let ids: Vec<&str> = students.items.iter().map(|it| it.id.as_str()).collect();
     let entered = entered(cx, site, &ids).await?;
     let book = Book::load(cx, site).await?;
     let mut computed = Vec::new();
     for few in ids.chunks(stored::at_once(book.all_items)) {
         let counted = counted(cx, site, &book, few).await?;
-        computed.extend(counted.into_iter().map(|it| book.grade_of(it)));
+        let grade = |it| CourseGrade::of(&in_order(it), &book.categories);
+        computed.extend(counted.into_iter().map(grade));
     }
     let mut computed = computed.into_iter();
     Ok(students.map(|student| GradedStudent {
@@ -223,7 +267,7 @@ async fn students(
     audience: Audience,
     window: Window,
 ) -> Result<Page<Listed>> {
-    let mut sql = listing(cx, site, audience).await?;
+    let mut sql = listing(cx, site, audience, None).await?;
     super::grades::limit(&mut sql, window);
     let limit = cx.read_limit_of(window.limit);
     cx.db()?
@@ -237,7 +281,7 @@ pub(super) async fn all_students(
     site: &str,
     audience: Audience,
 ) -> Result<Vec<Listed>> {
-    let sql = listing(cx, site, audience).await?;
+    let sql = listing(cx, site, audience, None).await?;
     cx.db()?.each(cx, sql.into_statement(), db::columns).await
 }
 
@@ -253,12 +297,15 @@ pub(super) async fn count_students(cx: &Context, site: &str, audience: Audience)
     Ok(u64::try_from(count).unwrap_or_default())
 }
 
-/// Returns the statement that selects the students of `site` whom the caller sees, by name.
-async fn listing(cx: &Context, site: &str, audience: Audience) -> Result<Sql> {
+/// Returns the statement that selects the students of `site` whom the caller sees, by name, or one of them.
+async fn listing(cx: &Context, site: &str, audience: Audience, only: Option<&str>) -> Result<Sql> {
     let mut sql = cx.db()?.sql("SELECT u.id, u.eid, ");
     sql.push(NAME_OR_NOTHING)
         .push(" FROM membership this JOIN user_account u ON u.id = this.user_id WHERE ");
     write_students(cx, &mut sql, site, audience).await?;
+    if let Some(user) = only {
+        sql.push(" AND u.id = ").bind(user);
+    }
     sql.push(" ORDER BY u.last_name, u.first_name, u.id");
     Ok(sql)
 }
@@ -269,7 +316,7 @@ async fn counted(
     site: &str,
     book: &Book,
     users: &[&str],
-) -> Result<Vec<Vec<Placed>>> {
+) -> Result<Vec<Vec<Counted>>> {
     let places: HashMap<&str, usize> = users.iter().enumerate().map(|it| (*it.1, it.0)).collect();
     let db = cx.db()?;
     let mut sql = db.sql(

@@ -73,7 +73,7 @@ impl Pieces for Export {
         let ids = ids.get(..count).unwrap_or_default();
         let entered = result::entered(cx, &self.site, ids).await?;
         for student in rest.iter().take(count) {
-            let grade = self.book.grade(student, &self.items, &scores);
+            let grade = self.book.grade(&student.id, &self.items, &scores);
             let shown = result::display(grade, entered.get(&student.id));
             sheet.row(line(student, &self.items, &mut scores, shown))?;
         }

@@ -27,6 +27,11 @@ pub(super) struct Stored {
 pub(super) type Scores = HashMap<(String, String), Stored>;
 
 impl Stored {
+    /// Returns the score as people write it.
+    pub(super) fn shown(&self) -> String {
+        self.to_cell().trim_end_matches(".0").to_owned()
+    }
+
     /// Returns the cell with the score.
     pub(super) fn to_cell(&self) -> String {
         match (self.excused, self.score) {

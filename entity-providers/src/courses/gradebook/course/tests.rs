@@ -19,6 +19,7 @@ fn points(text: &str) -> Decimal {
 
 fn counted(category: Option<usize>, score: &str, of: &str) -> Counted {
     Counted {
+        place: 0,
         category,
         points: points(of),
         score: points(score),
@@ -205,6 +206,7 @@ fn ours(book: &Value) -> String {
     let scores: Vec<_> = list("scores")
         .iter()
         .map(|it| Counted {
+            place: 0,
             category: usize::try_from(it[0].as_u64().unwrap())
                 .ok()
                 .filter(|it| *it < categories.len()),

@@ -91,6 +91,7 @@ pub mod web {
 
 /// Further things that are served: the portal, private feeds, the description of the service.
 pub mod pages {
+    pub mod administration;
     pub mod feed;
     pub mod openapi;
     pub mod portal;

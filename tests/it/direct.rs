@@ -1,6 +1,7 @@
 //! `/direct`, as clients of every kind see it.
 
 mod address;
+mod administration;
 mod announcement;
 mod ask;
 mod assignment;
@@ -16,6 +17,7 @@ mod compression;
 mod conditional;
 mod content;
 mod conversations;
+mod copy;
 mod csv;
 mod dated;
 mod describe;

@@ -78,6 +78,14 @@ impl ArchivedTable {
             .filter_map(|it| entry.get(*it).and_then(Json::as_str))
     }
 
+    /// Returns the key of a row, if it is one column.
+    pub fn id<'a>(&self, entry: &'a Entry) -> Option<&'a str> {
+        match self.key.as_slice() {
+            [only] => entry.get(*only).and_then(Json::as_str),
+            _ => None,
+        }
+    }
+
     /// Returns the columns with HTML.
     pub fn html(&self) -> &[&'static str] {
         &self.html

@@ -61,6 +61,12 @@ pub struct Home {
     pub news: Vec<Dated>,
     /// The types whose lists are for few people, the user among them.
     pub managed: Vec<&'static str>,
+    /// True if the user is an administrator.
+    pub is_superuser: bool,
+    /// True if the user may make courses.
+    pub may_create: bool,
+    /// True if there is no course yet, and the user is to make the first one.
+    pub is_first: bool,
 }
 
 /// The page of a [`Home`].
@@ -70,6 +76,8 @@ struct HomePage<'a> {
     frame: Frame<'a>,
     groups: Vec<Group<'a>>,
     has_more: bool,
+    may_create: bool,
+    is_first: bool,
     /// Work that is due.
     due: Vec<Entry<'a>>,
     events: Vec<Entry<'a>>,
@@ -101,6 +109,7 @@ struct LogInPage<'a> {
     /// The page from which one came, and to which one is led.
     to: Option<&'a str>,
     complaint: Option<String>,
+    is_first: bool,
 }
 
 /// The page that asks whether to log out.
@@ -138,13 +147,15 @@ pub fn home_page(home: &Home, view: &View<'_>) -> Result<Vec<u8>> {
             .filter(|it| !it.sites.is_empty())
             .collect(),
         has_more: home.has_more,
+        may_create: home.may_create,
+        is_first: home.is_first,
         due: due.into_iter().map(|it| Entry::due(it, clock)).collect(),
         events: events.into_iter().map(|it| Entry::of(it, clock)).collect(),
         has_more_events: home.has_more_events,
         news: home.news.iter().map(|it| Entry::of(it, clock)).collect(),
         lists: [
             ("Yours", own(view)),
-            ("Administration", managed(&home.managed, view)),
+            ("Administration", managed(home, view)),
         ],
     })
 }
@@ -160,13 +171,27 @@ fn is_work(prefix: &str, view: &View<'_>) -> bool {
     route.is_some_and(|it| it.schema.look.layout == Layout::Work)
 }
 
-/// The lists of these types.
-fn managed(prefixes: &[&str], view: &View<'_>) -> Vec<Crumb> {
-    let link = |prefix: &&str| Crumb {
-        href: format!("/direct/{prefix}.html"),
-        label: view.registry.plural(prefix),
+/// The lists that only administrators have beside those of few people.
+const ADMINISTERED: [(&str, &str); 3] = [
+    ("/direct/site.html?select=any", "Courses"),
+    ("/direct/announcement/motd.html", "Messages of the day"),
+    ("/direct/term.html", "Terms"),
+];
+
+/// The lists for few people that are open to the reader.
+fn managed(home: &Home, view: &View<'_>) -> Vec<Crumb> {
+    let crumb = |href: String, label: String| Crumb { href, label };
+    let of_type = |prefix: &&str| {
+        crumb(
+            format!("/direct/{prefix}.html"),
+            view.registry.plural(prefix),
+        )
     };
-    prefixes.iter().map(link).collect()
+    let others = ADMINISTERED.iter().filter(|_| home.is_superuser);
+    let others = others.map(|(href, label)| crumb((*href).to_owned(), (*label).to_owned()));
+    let mut links: Vec<_> = home.managed.iter().map(of_type).chain(others).collect();
+    links.sort_by(|one, other| one.label.cmp(&other.label));
+    links
 }
 
 /// Where what is the reader's own is, of each type that has some, by what it is called.
@@ -208,6 +233,8 @@ pub struct LogIn<'a> {
     pub to: Option<&'a str>,
     /// The reason of the refusal.
     pub refusal: Option<&'a str>,
+    /// True if nobody has an account yet.
+    pub is_first: bool,
 }
 
 /// Writes the page on which people log in.
@@ -222,6 +249,7 @@ pub fn log_in_page(sent: LogIn<'_>, view: &View<'_>) -> Result<Vec<u8>> {
         eid: sent.eid,
         to: sent.to,
         complaint: sent.refusal.map(sentence),
+        is_first: sent.is_first,
     })
 }
 

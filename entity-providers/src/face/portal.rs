@@ -15,6 +15,7 @@ use crate::courses::assignment::{self, Assignment};
 use crate::courses::calendar::{self, CalendarEvent};
 use crate::face::sites::own_sites;
 use crate::people::preference;
+use crate::people::site::{self, Sites};
 use crate::storage::db::site_parts::{pages_of, tools_of};
 
 /// The number of announcements on the start page.
@@ -39,6 +40,12 @@ pub struct Home {
     pub has_more_events: bool,
     /// The types of which pages lead few people to the list of all, the user among them.
     pub managed: Vec<&'static str>,
+    /// True if the user is an administrator.
+    pub is_superuser: bool,
+    /// True if the user may make courses.
+    pub may_create: bool,
+    /// True if there is no course yet, and the user is to make the first one.
+    pub is_first: bool,
 }
 
 /// A site on the start page.
@@ -111,7 +118,11 @@ pub async fn home(cx: &Context) -> Result<Home> {
         })
         .collect();
     let events = events(cx).await?;
+    let is_superuser = cx.authorizer().is_superuser(cx).await?;
     Ok(Home {
+        is_superuser,
+        may_create: gate::may_create::<Sites>(cx, None).await?,
+        is_first: is_superuser && !site::has_any(cx).await?,
         sites,
         has_more: page.has_more,
         news: news(cx).await?,

@@ -4,6 +4,7 @@ mod actions;
 pub mod activity;
 pub(crate) mod address;
 pub mod archive;
+mod copy;
 mod groups;
 pub mod id;
 mod info;
@@ -28,6 +29,7 @@ use crate::base::html::escape;
 use crate::people::authorizer;
 
 pub(crate) use id::claim_ids;
+pub(crate) use list::has_any;
 pub use parts::{Group, Owner, PageReference};
 pub(crate) use pinned::write_placement;
 pub use pinned::{OwnSites, PinnedSites, SiteName};

@@ -63,9 +63,9 @@ const fn post(path: &'static str, answer: Handler) -> Address {
 /// All addresses.
 pub const ADDRESSES: &[Address] = &[
     get("/portal", |it| Box::pin(pages::home(it))),
-    get("/portal/xlogin", |it| Box::pin(ready(login::form(&it)))),
+    get("/portal/xlogin", |it| Box::pin(login::form(it))),
     post("/portal/xlogin", |it| Box::pin(login::log_in(it))),
-    get("/portal/relogin", |it| Box::pin(ready(login::form(&it)))),
+    get("/portal/relogin", |it| Box::pin(login::form(it))),
     post("/portal/relogin", |it| Box::pin(login::log_in(it))),
     get("/portal/logout", |it| Box::pin(ready(login::ask(&it)))),
     post("/portal/logout", |it| Box::pin(login::log_out(it))),

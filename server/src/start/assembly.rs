@@ -19,7 +19,7 @@ use sea_orm::DbBackend;
 use tokio::sync::watch;
 
 use super::build::Parts;
-use crate::base::config::{Config, QuotaSettings};
+use crate::base::config::{Config, QuotaSettings, Source};
 use crate::base::system::TokioTimer;
 use crate::guard::admission::{Admission, WriteTurns};
 use crate::guard::auth::password::Passwords;
@@ -29,6 +29,7 @@ use crate::guard::session::Sessions;
 use crate::operate::journal::Outbox;
 use crate::operate::storage::Storage;
 use crate::operate::webhooks;
+use crate::pages::administration::{AdministrationFacts, Setting};
 use crate::pages::feed;
 
 /// Makes the dispatcher of the service, with the values that providers share.
@@ -48,6 +49,7 @@ pub(super) async fn dispatcher(
     services.insert(Arc::new(ServerFacts {
         server_id: config.session.cookie_suffix().to_owned(),
     }));
+    services.insert(Arc::new(administration(config, storage)));
     services.insert(Arc::new(quotas(&config.quota, storage)));
     services.insert(Arc::new(TryService(Arc::new(AttemptLimiter::default()))));
     services.insert(Arc::new(blobs));
@@ -101,6 +103,21 @@ fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn WriteQ
     let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
     let turns = || -> Arc<dyn WriteQueue> { Arc::new(WriteTurns(Arc::clone(admission))) };
     is_file.then(turns)
+}
+
+fn administration(config: &Config, storage: &Storage) -> AdministrationFacts {
+    let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
+    let setting = |(name, value, source): &(&str, String, Source)| Setting {
+        name: (*name).to_owned(),
+        value: value.clone(),
+        source: source.to_string(),
+    };
+    AdministrationFacts {
+        settings: config.effective.iter().map(setting).collect(),
+        content: storage.content.reader.clone(),
+        // On SQLite reads are noted in a file of their own.
+        reads: is_file.then(|| storage.audit_of_reads.db().clone()),
+    }
 }
 
 fn quotas(quota: &QuotaSettings, storage: &Storage) -> Quotas {

@@ -33,7 +33,8 @@ const SITE_ARGUMENTS: [&str; 2] = ["siteId", "context"];
 /// One in so many addresses is asked for on SQLite and on PostgreSQL, unless `FULL=1`.
 const SAMPLED: [usize; 2] = [4, 16];
 /// Types of which there is no text that is hidden from a student, each with the reason.
-const NOTHING_TO_HIDE: [(&str, &str); 31] = [
+const NOTHING_TO_HIDE: [(&str, &str); 33] = [
+    ("audit", "is for administrators"),
     ("activity", "consists of numbers"),
     ("conversations-agreement", "has no text"),
     ("conversations-mark", "has no text"),
@@ -62,6 +63,7 @@ const NOTHING_TO_HIDE: [(&str, &str); 31] = [
     ("quiz-extension", "has no text"),
     ("roster-membership", "has no text but names of people"),
     ("server-config", "is public"),
+    ("setting", "is for administrators"),
     ("session", "has no text but names of people"),
     (
         "session-event",

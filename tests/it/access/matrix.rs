@@ -59,6 +59,8 @@ const ACCOUNTS: Part = (
         "task",
         "term",
         "server-config",
+        "setting",
+        "audit",
         "api",
     ],
     1_500,

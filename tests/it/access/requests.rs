@@ -162,7 +162,8 @@ fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
             subject.user
         )],
         "membership" | "feed" => vec![format!("?userId={}", subject.user)],
-        "session-event" => vec!["?_limit=0".to_owned()],
+        "session-event" | "setting" => vec!["?_limit=0".to_owned()],
+        "audit" => vec![format!("?_search={}", subject.marker)],
         _ => vec![String::new()],
     };
     let path = |it| format!("/direct/{kind}.{format}{it}");
@@ -178,7 +179,7 @@ fn list(kind: &str, subject: &Subject) -> Vec<Question> {
         }
         questions.push(question);
     }
-    if kind == "server-config" {
+    if matches!(kind, "server-config" | "setting" | "audit") {
         return questions;
     }
     let mut others = vec![format!("/direct/{kind}.json")];

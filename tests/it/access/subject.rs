@@ -168,6 +168,22 @@ impl World {
                 marker: if state == "unknown" { "" } else { "serverUrl" }.to_owned(),
                 ..Subject::default()
             },
+            ("setting", _) => Subject {
+                id: if state == "unknown" {
+                    "nothing"
+                } else {
+                    "limits.connections"
+                }
+                .to_owned(),
+                marker: if state == "unknown" {
+                    ""
+                } else {
+                    "limits.connections"
+                }
+                .to_owned(),
+                ..Subject::default()
+            },
+            ("audit", _) => self.audited(state).await,
             ("api", "own") if is_fresh => self.session("own", caller, true).await,
             _ => self.user(state, caller).await,
         }
@@ -298,6 +314,31 @@ impl World {
         }
         Subject {
             id: marker.clone(),
+            marker,
+            ..Subject::default()
+        }
+    }
+
+    /// A request of the administrator of which the audit log has a row.
+    async fn audited(&self, state: &str) -> Subject {
+        let marker = self.new_marker();
+        if state == "unknown" {
+            return Subject {
+                id: marker.clone(),
+                marker,
+                ..Subject::default()
+            };
+        }
+        let admin = self.app.user("admin").await;
+        admin.get(&format!("/direct/site/{marker}.json")).await;
+        self.app.service().audit.flush().await;
+        let found = admin
+            .get(&format!("/direct/audit.json?_search={marker}"))
+            .await;
+        let found: serde_json::Value = serde_json::from_str(found.text()).expect("JSON");
+        let id = found["audit_collection"][0]["id"].as_str();
+        Subject {
+            id: id.expect("a row").to_owned(),
             marker,
             ..Subject::default()
         }

@@ -70,7 +70,13 @@ async fn insert(cx: &Context, site: &str, role: &str, origin: Origin) -> Result<
 
 /// `POST membership/unjoin/site`: ends the caller's membership of a site, unless the student system made it.
 pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Done> {
-    let (site, own) = own(cx, &named(&arguments)?).await?;
+    leave(cx, &named(&arguments)?).await?;
+    Ok(Done)
+}
+
+/// Ends the caller's membership of `site`, as [`unjoin`] does.
+pub(crate) async fn leave(cx: &Context, site: &str) -> Result<()> {
+    let (site, own) = own(cx, site).await?;
     match own {
         Some(membership) if rules::may_leave(cx, &membership) => {
             write::end(cx, &membership).await?;
@@ -79,7 +85,7 @@ pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Done> {
         None if site.joinable => {}
         _ => return Err(Error::forbidden()),
     }
-    Ok(Done)
+    Ok(())
 }
 
 /// `PUT membership/id/hidden` and `DELETE membership/id/hidden`.

@@ -10,7 +10,7 @@ use entity_core::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Group, Site, Sites, address, parts};
+use super::{Group, Site, Sites, address, copy, parts};
 use crate::people::authorizer;
 use crate::people::membership::join;
 use crate::storage::db::site_parts::{SitePage, SiteTool, pages_of, tools_of};
@@ -67,11 +67,26 @@ pub(super) fn all() -> Vec<Action<Sites>> {
         Action::entity(Verb::Post, "archive", Need::Superuser, archive)
             .doc("The site with everything in it as one zip archive, which `lectern import` takes in: also what no member may see, such as drafts of others.")
             .answers(Answers::Bytes(&["application/zip"])),
+        Action::entity(Verb::Post, "copy", Need::Site("site.upd"), copy::copy)
+            .label("Copy the course")
+            .asks(copy::ASKS)
+            .done("The course is copied into this one. Only you see it until you publish it.")
+            .doc(
+                "Makes a new site with what was prepared in this one: assignments, quizzes, events, files, lessons, the \
+                 syllabus, forums without messages, the items of the gradebook, and groups without members. Dates move by \
+                 `days`. Nobody else is in the new site, which is not published.",
+            )
+            .answers(Answers::Entity),
         Action::entity(Verb::Post, "join", Need::Session, join)
             .done("You have joined {}.")
             .offered_if(|site: &Site| site.joinable && site.published)
             .withheld_from("site.visit")
             .doc("Makes the caller a member of the site, which anybody may join."),
+        Action::entity(Verb::Post, "leave", Need::Site("site.visit"), leave)
+            .label("Leave the course")
+            .done("You have left {}.")
+            .offered_if(|site: &Site| site.joinable && site.published)
+            .doc("Ends the caller's membership of the site, which anybody may join again."),
         Action::entity(get, "userPerms", Need::Session, user_perms)
             .doc("The caller's functions; only of those that begin so, if the path goes on.")
             .unlinked()
@@ -81,6 +96,11 @@ pub(super) fn all() -> Vec<Action<Sites>> {
 
 async fn join(cx: &Context, site: Site, _: Arguments) -> Result<Done> {
     join::become_member(cx, &site.id).await?;
+    Ok(Done)
+}
+
+async fn leave(cx: &Context, site: Site, _: Arguments) -> Result<Done> {
+    join::leave(cx, &site.id).await?;
     Ok(Done)
 }
 

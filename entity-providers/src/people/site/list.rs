@@ -2,7 +2,9 @@
 
 use entity_core::{Context, Error, Page, Result, Scope, Search, db};
 
-use super::{Site, parts};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
+
+use super::{Site, parts, site};
 use crate::people::authorizer;
 
 pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Site>> {
@@ -59,6 +61,13 @@ async fn asked(cx: &Context, search: &Search) -> Result<Search> {
         asked.narrow(site.id.gte("0"));
     }
     Ok(asked)
+}
+
+/// Returns whether there is a site yet that somebody has made.
+pub(crate) async fn has_any(cx: &Context) -> Result<bool> {
+    let made = site::Entity::find().filter(site::Column::Id.gte("0"));
+    let made: Vec<Site> = db::load(cx, made.limit(1)).await?;
+    Ok(!made.is_empty())
 }
 
 /// The sites that the caller belongs to and may visit. Super users may visit all and belong to few.

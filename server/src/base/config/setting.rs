@@ -59,6 +59,8 @@ macro_rules! settings {
             )*
             /// The settings of the linked crates: `ext.<crate>.<name>`.
             pub extensions: entity_core::setting::Settings,
+            /// Every setting with its value as it may be shown, and its source.
+            pub effective: Vec<(&'static str, String, Source)>,
         }
 
         $(section! { $(#[$summary])* pub struct $Section $rows })*
@@ -80,7 +82,8 @@ macro_rules! settings {
                     let $section = $Section::read(sheet, problems);
                 )*
                 let extensions = sheet.extensions(problems);
-                Some(Self { $($($($field: $field?,)*)? $section: $section?,)* extensions })
+                let effective = sheet.effective();
+                Some(Self { $($($($field: $field?,)*)? $section: $section?,)* extensions, effective })
             }
         }
     };

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use entity_core::db::{Db, Row, Sql};
+use entity_core::db::{Row, Sql};
 use entity_core::{Error, Result};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbErr, QueryResult};
 use serde::Serialize;
@@ -68,17 +68,17 @@ pub(crate) struct AuditReader {
 impl AuditReader {
     /// Reads no more than `most` rows: those in `content`, and those in the file beside it if there is one.
     pub(crate) async fn new(
-        content: &Db,
-        beside: Option<&Db>,
+        content: &DatabaseConnection,
+        beside: Option<&DatabaseConnection>,
         filter: AuditFilter,
         most: usize,
     ) -> Result<Self> {
         let mut tables = Vec::new();
         for db in [Some(content), beside].into_iter().flatten() {
-            tables.push(Table::of(db.reader.clone()).await?);
+            tables.push(Table::of(db.clone()).await?);
         }
         Ok(Self {
-            content: content.reader.clone(),
+            content: content.clone(),
             tables,
             filter,
             left: most,

@@ -5,6 +5,7 @@ use axum::response::Response;
 use entity_core::{Error, ErrorKind, Result};
 use entity_formats::html::portal::{LogIn, log_in_page, log_out_page};
 use entity_formats::parse_pairs;
+use entity_providers::face::demo;
 
 use super::{PAGE, Visit, fresh_page, lead, view};
 use crate::base::error;
@@ -25,16 +26,19 @@ const NAMES: Names = Names {
 const TO: &str = "to";
 
 /// Shows the form to log in.
-pub(super) fn form(visit: &Visit<'_>) -> Result<Response> {
-    page(visit).map(fresh_page)
+pub(super) async fn form(visit: Visit<'_>) -> Result<Response> {
+    page(&visit).await.map(fresh_page)
 }
 
 /// The form to log in, empty.
-pub(super) fn page(visit: &Visit<'_>) -> Result<Vec<u8>> {
+pub(super) async fn page(visit: &Visit<'_>) -> Result<Vec<u8>> {
+    let (dispatcher, origin) = (&visit.app.dispatcher, &visit.context.origin);
+    let is_first = dispatcher.read(origin, |cx| Box::pin(demo::is_empty(cx)));
     let query = visit.context.parts.uri.query().unwrap_or_default();
     let to = field(query.as_bytes(), TO);
     let sent = LogIn {
         to: to.as_deref().filter(|it| is_own(it)),
+        is_first: is_first.await?,
         ..LogIn::default()
     };
     log_in_page(sent, &visit.view())
@@ -83,6 +87,7 @@ pub(super) async fn log_in(visit: Visit<'_>) -> Result<Response> {
                 eid: eid.as_deref().unwrap_or_default(),
                 to: to.as_deref().filter(|it| is_own(it)),
                 refusal: Some(error.message()),
+                is_first: false,
             };
             let page = log_in_page(sent, &view(app, context))?;
             Ok(refused(&error, context, page))

@@ -20,7 +20,7 @@ use super::{PAGE, Visit, fresh_page, lead, login};
 pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
     let origin = &visit.context.origin;
     if origin.caller.is_anonymous() {
-        return login::page(&visit).map(fresh_page);
+        return login::page(&visit).await.map(fresh_page);
     }
     let dispatcher = &visit.app.dispatcher;
     let found = dispatcher.read(origin, |cx| {
@@ -67,6 +67,9 @@ fn links(home: portal::Home) -> Home {
         has_more_events: home.has_more_events,
         news: home.news.into_iter().map(dated).collect(),
         managed: home.managed,
+        is_superuser: home.is_superuser,
+        may_create: home.may_create,
+        is_first: home.is_first,
     }
 }
 

@@ -53,8 +53,8 @@ pub(super) async fn run(config: &Config, wanted: Audit) -> Result<(), Failure> {
         status: wanted.status,
     };
     let most = usize::try_from(wanted.limit)?;
-    let mut reader =
-        AuditReader::new(&look.content, look.audit_of_reads.as_ref(), filter, most).await?;
+    let beside = look.audit_of_reads.as_ref().map(|it| &it.reader);
+    let mut reader = AuditReader::new(&look.content.reader, beside, filter, most).await?;
     let mut listener = Listener::default();
     if wanted.csv {
         listener.hear(&head()?)?;

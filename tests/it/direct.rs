@@ -49,6 +49,7 @@ mod method;
 mod own_sites;
 mod page;
 mod patch;
+mod people;
 mod poll;
 mod preconditions;
 mod preference;

@@ -155,6 +155,8 @@ pub struct AllowedActions {
     pub removal: Option<&'static str>,
     /// The site to which all entities of the list belong, if it is known.
     pub site: Option<String>,
+    /// True if the page lists people of a site and the caller may make accounts.
+    pub creates_accounts: bool,
     /// The internal id of the caller, if the caller is logged in.
     pub account: Option<String>,
     /// The zone by whose clock the caller reads times, if it is known.

@@ -422,7 +422,8 @@ async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Rep
     let mut reply = perform(registry, cx, request).await?;
     if request.wants_allowed_actions {
         let site = menu::site(cx, registry, request, &reply).await?;
-        leads::add(cx, registry, site.as_deref(), &mut reply).await?;
+        let about = (site.as_deref(), &*request.query);
+        leads::add(cx, registry, about, &mut reply).await?;
         options::add(cx, registry, &request.query, &mut reply.body).await?;
         let is_home = matches!(&reply.body, Body::Entity(it) if it.prefix() == "site");
         menu::add(cx, registry, site, is_home, &mut reply.allowed_actions).await?;

@@ -9,11 +9,12 @@ use serde_json::Value;
 
 use crate::contract::action::Argument;
 use crate::contract::context::Context;
+use crate::contract::gate;
 use crate::contract::input::Input;
 use crate::contract::look_up::look_up;
 use crate::contract::preconditions::Preconditions;
 use crate::contract::registry::{ActionRoute, Call, Registry, Route};
-use crate::model::schema::{Field, Role};
+use crate::model::schema::{ACCOUNTS, Field, Layout, Role};
 use crate::primitives::error::{Error, ErrorKind, Result};
 use crate::primitives::path::DirectPath;
 use crate::primitives::verb::Verb;
@@ -76,11 +77,16 @@ pub async fn is_done(cx: &Context, prefix: &str, id: &str) -> Result<Option<bool
 pub(crate) async fn add(
     cx: &Context,
     registry: &Registry,
-    site: Option<&str>,
+    (site, query): (Option<&str>, &[(String, String)]),
     reply: &mut Reply,
 ) -> Result<()> {
     let allowed_actions = &mut reply.allowed_actions;
-    allowed_actions.sheet = sheet(cx, registry, &mut allowed_actions.actions).await?;
+    // The form in the place of a list has what the list has.
+    let query = match &reply.body {
+        Body::Collection(_) => query,
+        _ => &[],
+    };
+    allowed_actions.sheet = sheet(cx, registry, &mut allowed_actions.actions, query).await?;
     allowed_actions.readable = match &reply.body {
         Body::Entity(item) => {
             allowed_actions.related = related(cx, registry, item).await?;
@@ -92,7 +98,14 @@ pub(crate) async fn add(
             let items = std::iter::once(item).chain(below);
             readable(cx, registry, items, site).await?
         }
-        Body::Collection(list) => readable(cx, registry, &list.items, site).await?,
+        Body::Collection(list) => {
+            let is_of_people = list.schema.look.layout == Layout::People && site.is_some();
+            let accounts = registry.route(ACCOUNTS).filter(|_| is_of_people);
+            if let Some(access) = accounts.and_then(|it| it.access) {
+                allowed_actions.creates_accounts = gate::may_run(cx, access.create, None).await?;
+            }
+            readable(cx, registry, &list.items, site).await?
+        }
         _ => readable(cx, registry, [], site).await?,
     };
     Ok(())
@@ -104,13 +117,14 @@ async fn sheet(
     cx: &Context,
     registry: &Registry,
     offers: &mut Vec<Offer>,
+    query: &[(String, String)],
 ) -> Result<Option<Arc<Sheet>>> {
     let sheets: Vec<Offer> = offers
         .extract_if(.., |it| it.in_place_of.is_some())
         .collect();
     for offer in sheets {
         let path = DirectPath::parse(&offer.path, |_| false)?;
-        let form = match look_up(registry, cx, path, Vec::new()).await {
+        let form = match look_up(registry, cx, path, query.to_vec()).await {
             Ok(reply) => match reply.body {
                 Body::Value(it) => it.questionnaire,
                 _ => None,
@@ -191,7 +205,8 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
             let is_argument = |own: &Argument| own.name.strip_suffix("Id") == Some(item.prefix());
             let is_about = it.name == item.prefix()
                 || (it.is_searched() && it.arguments.iter().any(is_argument));
-            is_about && it.verb == Verb::Get && !it.is_on_entity && it.segments() == (1..=1)
+            let is_page = it.verb == Verb::Get && it.words.in_place_of.is_none();
+            is_about && is_page && !it.is_on_entity && it.segments() == (1..=1)
         });
         for action in actions {
             if is_open(cx, registry, (route, action), &item.id()).await? {

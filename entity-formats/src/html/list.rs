@@ -24,6 +24,7 @@ use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
 use super::frame::Frame;
 use super::query::Query;
+use super::sheet::Sheet;
 use super::subscribe::Subscribe;
 use super::words::has_uuid;
 use crate::{paging_links, primitives::title, render::tree};
@@ -38,12 +39,15 @@ pub(super) struct ListPage<'a> {
     buttons: Vec<Command>,
     asks: Vec<Ask<'a>>,
     links: Vec<Command>,
+    creates_accounts: bool,
     feed: Option<Subscribe>,
     filter: Option<Filter>,
     agenda: Option<Agenda>,
     is_empty: bool,
     /// The type, if it is talk, which is read while it goes on.
     live: Option<&'static str>,
+    /// The form that stands in the place of the list.
+    sheet: Option<Sheet<'a>>,
     table: Option<Table<'a>>,
     rows: Option<Rows<'a>>,
     paging: Vec<(&'static str, String)>,
@@ -80,6 +84,7 @@ impl<'a> ListPage<'a> {
             frame = frame.below_type(collection.prefix);
         }
         frame.paging = paging_links(collection, view, Some("html"));
+        frame.is_wide = view.allowed_actions.sheet.is_some();
         frame.of_part(collection.prefix)
     }
 
@@ -107,11 +112,13 @@ impl<'a> ListPage<'a> {
             buttons: buttons(&view.allowed_actions.actions),
             asks: Ask::all(&view.allowed_actions.actions, &Value::Null, view),
             links: links(&view.allowed_actions.actions),
+            creates_accounts: view.allowed_actions.creates_accounts,
             feed: None,
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
             agenda: Agenda::of(collection, view),
             is_empty: entities.is_empty(),
             live: live(collection),
+            sheet: Sheet::shown(view),
             table: (!has_rows(collection.schema)).then(|| Table::of(collection, &entities, view)),
             rows: has_rows(collection.schema).then(|| Rows::of(collection, &entities, view)),
             paging: frame.paging.clone(),

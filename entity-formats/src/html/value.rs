@@ -39,5 +39,6 @@ fn frame<'a>(name: &str, view: &View<'a>) -> Frame<'a> {
     };
     let action = route.actions.iter().find(|it| it.name == name);
     let title = action.map_or_else(|| label(name), ActionRoute::label);
-    Frame::new(title, view).below_type(route.prefix)
+    let site = view.allowed_actions.site.as_deref();
+    Frame::new(title, view).below_list(route.prefix, site, view)
 }

@@ -19,6 +19,7 @@ pub mod presence;
 mod provider;
 pub mod roster;
 pub(crate) mod rules;
+mod table;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -65,7 +66,7 @@ pub struct Membership {
     #[entity(computed = |it, _| it.user_eid.clone(), for_programs)]
     pub user_display_id: String,
     /// The name of the user.
-    #[entity(title, sql = FULL_NAME, column, label = "Name")]
+    #[entity(title, sql = FULL_NAME, column, search, label = "Name")]
     pub user_display_name: String,
     /// The first name of the user.
     #[entity(sql = "u.first_name", for_programs)]

@@ -5,7 +5,7 @@ pub mod activity;
 pub(crate) mod address;
 pub mod archive;
 mod copy;
-mod groups;
+pub(crate) mod groups;
 pub mod id;
 mod info;
 mod list;

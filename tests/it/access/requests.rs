@@ -369,10 +369,7 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
         ("forums", _) => forums::named(name, subject),
         (kind, _) if kind.starts_with("poll") => poll::named(kind, name, subject),
         ("content", _) => content::question(name, subject),
-        ("announcement" | "assignment" | "membership" | "calendar" | "syllabus", "site") => {
-            (Shows::Lists, format!("{prefix}/site/{site}"))
-        }
-        ("webcontent" | "news", "site") => (Shows::Lists, format!("{prefix}/site/{site}")),
+        (_, "site") if kind != "site" => (Shows::Lists, format!("{prefix}/site/{site}")),
         ("presence" | "activity", _) => (Shows::Status, format!("{prefix}/site/{id}")),
         ("sam_pub", "context") => (Shows::Lists, format!("{prefix}/context/{site}")),
         ("quiz-attempt", "sam_pub") => {
@@ -382,6 +379,7 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
             Shows::Lists,
             format!("{prefix}/assignment/{}", subject.group),
         ),
+        ("membership", "people") => (Shows::Status, format!("{prefix}/people/{site}")),
         ("membership", "group") => (Shows::Lists, format!("{prefix}/group/{}", subject.group)),
         ("membership", "fastroles") => {
             (Shows::Lists, format!("{prefix}/fastroles/{}", subject.user))

@@ -8,7 +8,7 @@ use entity_core::{
 };
 
 use super::wanted::Wanted;
-use super::{Membership, Memberships, enrol, join, of_group, rules};
+use super::{Membership, Memberships, enrol, join, of_group, rules, table};
 
 type Parameters = &'static [(&'static str, &'static str)];
 
@@ -67,7 +67,7 @@ const JSON: Parameters = &[("json", "a list of objects with `id` and `role`")];
 
 impl Actions for Memberships {
     fn actions() -> Vec<Action<Self>> {
-        [lists(), adding(), joining()]
+        [lists(), adding(), joining(), table::actions()]
             .into_iter()
             .flatten()
             .collect()
@@ -164,13 +164,18 @@ fn joining() -> Vec<Action<Memberships>> {
 }
 
 async fn of_site(cx: &Context, arguments: Arguments) -> Result<ActionResult<Memberships>> {
+    part(cx, search_of_site(&arguments)?).await
+}
+
+/// Returns the search that the query asks for, of the members of the site in the path.
+pub(super) fn search_of_site(arguments: &Arguments) -> Result<Search> {
     let site = arguments.argument("siteId")?;
     let mut search = arguments.search()?.clone();
     search.insist("siteId", site)?;
     if search.parameter("locationReference").is_some() {
         search.insist("locationReference", &format!("/site/{site}"))?;
     }
-    part(cx, search).await
+    Ok(search)
 }
 
 async fn in_group(cx: &Context, arguments: Arguments) -> Result<ActionResult<Memberships>> {

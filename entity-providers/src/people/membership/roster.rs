@@ -100,29 +100,29 @@ impl Actions for Rosters {
 #[derive(Clone, Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[view(of = Membership, beside(groups: BTreeMap<String, String>))]
-struct RosterMember {
+pub(super) struct RosterMember {
     /// The internal id.
-    user_id: String,
+    pub(super) user_id: String,
     /// The external id; empty for those who may not know it.
     #[view(of = user_eid)]
-    eid: String,
+    pub(super) eid: String,
     /// The external id again, as people are shown it.
     #[view(of = user_display_id)]
     display_id: String,
     /// The name.
     #[view(of = user_display_name)]
-    display_name: String,
+    pub(super) display_name: String,
     /// The name as lists are sorted by it.
     #[view(of = user_sort_name)]
     sort_name: String,
     /// The e-mail address; empty for those who may not know it.
     #[view(of = user_email)]
-    email: String,
+    pub(super) email: String,
     /// The role in the site.
     #[view(of = member_role)]
-    role: String,
+    pub(super) role: String,
     /// The titles of the groups in which the member is, by their ids.
-    groups: BTreeMap<String, String>,
+    pub(super) groups: BTreeMap<String, String>,
 }
 
 /// Members of a site as a list.
@@ -302,7 +302,7 @@ async fn count_by_role(
 }
 
 /// Returns these members of `site` with their groups there, which one statement finds.
-async fn with_groups(
+pub(super) async fn with_groups(
     cx: &Context,
     site: &str,
     memberships: Vec<Membership>,

@@ -138,11 +138,16 @@ async fn find(cx: &Context, site: &Site, arguments: &Arguments) -> Result<SiteGr
 
 fn title(arguments: &Arguments) -> Result<String> {
     let title = parameters::required(arguments, "groupTitle")?;
-    let is_one_line = !title.chars().any(char::is_control);
+    check_title("groupTitle", &title).map(|()| title)
+}
+
+/// Insists that `title`, which the field `field` has, may be that of a group.
+pub(crate) fn check_title(field: &str, title: &str) -> Result<()> {
+    let is_one_line = !title.is_empty() && !title.chars().any(char::is_control);
     match is_one_line && title.chars().count() <= MOST_TITLE {
-        true => Ok(title),
+        true => Ok(()),
         false => Err(Error::field(
-            "groupTitle",
+            field,
             format!("must be one line of at most {MOST_TITLE} characters"),
         )),
     }

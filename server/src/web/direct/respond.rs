@@ -5,9 +5,10 @@ use axum::http::header::{CONTENT_TYPE, ETAG, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
+use entity_core::engine::DirectPath;
 use entity_core::format::{Format, Formats, Renderer, View};
 use entity_core::reply::{Body, Collection, Effect, Reply, ResponseHeader};
-use entity_core::{Error, Reference, Result, Version, encode_segment};
+use entity_core::{Error, Reference, Result, Version, encode_segment, menu};
 
 use super::etag;
 use super::validators::{Validators, digest, is_data};
@@ -70,6 +71,9 @@ pub(crate) fn respond(
     }
     match (&reply.effect, options.preference) {
         (Effect::Read, _) => represent(reply, options, formats),
+        (Effect::Acted(Reference { id: None, prefix }), Preference::Page) => {
+            Ok(see_list(prefix, &options.view))
+        }
         (
             Effect::Created(reference) | Effect::Updated(reference) | Effect::Acted(reference),
             Preference::Page,
@@ -248,9 +252,25 @@ fn version(body: &Body, format: Format) -> Option<Version> {
     }
 }
 
+/// Sends a browser to the list of the type `prefix`: that in the site of the page, if it is about one.
+fn see_list(prefix: &str, view: &View<'_>) -> Response {
+    let route = view.registry.route(prefix);
+    let site = view.allowed_actions.site.as_deref();
+    let list = route.zip(site).and_then(|(it, site)| menu::part(it, site));
+    let path = list.map_or_else(
+        || DirectPath::new(prefix, [""; 0]),
+        |it| DirectPath::new(prefix, it.segments),
+    );
+    see_page(view.base_url, &path.to_string())
+}
+
 fn see_other(base: &str, reference: &Reference) -> Response {
+    see_page(base, &reference.path())
+}
+
+fn see_page(base: &str, path: &str) -> Response {
     let mut response = empty(StatusCode::SEE_OTHER);
-    let page = format!("{base}/direct{}.html", reference.path());
+    let page = format!("{base}/direct{path}.html");
     set(response.headers_mut(), LOCATION, Some(&page));
     response
 }

@@ -1,0 +1,175 @@
+//! The table of the people of a course: roles in its rows, groups by ticks, by size.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use tests::{Answer, Client, TestApp, both};
+
+use super::{browser, form, list, read, text};
+
+const LIST: &str = "/direct/membership/site/biology-101";
+const TABLE: &str = "/direct/membership/people/biology-101";
+
+async fn table(client: &Client) -> Value {
+    read(client, &format!("{TABLE}.json")).await
+}
+
+/// The cells of somebody, in order.
+fn cells(table: &Value, name: &str) -> Vec<Value> {
+    let rows = table["rows"].as_array().expect("rows");
+    let found = rows.iter().find(|it| it["title"] == name);
+    let cells = found.expect("a row")["cells"].as_array();
+    cells.expect("cells").clone()
+}
+
+/// The name of the prompt in a column of somebody's row, and the answers that are chosen there.
+fn prompt(table: &Value, name: &str, column: &str) -> (String, Vec<String>) {
+    let columns = table["columns"].as_array().expect("columns");
+    let place = columns
+        .iter()
+        .position(|it| it == column)
+        .expect("a column");
+    let prompt = &cells(table, name)[place - 1]["prompt"];
+    let choices = prompt["choices"].as_array().expect("choices").iter();
+    let chosen = choices
+        .filter(|it| it["isChosen"] == true)
+        .map(|it| text(it, "value"));
+    (text(prompt, "name"), chosen.collect())
+}
+
+async fn role_of(client: &Client, name: &str) -> Vec<String> {
+    prompt(&table(client).await, name, "Role").1
+}
+
+async fn save(client: &Client, sent: &Value) -> Answer {
+    client.post(&format!("{TABLE}.json"), sent).await
+}
+
+/// The numbers of people in the groups, by title.
+async fn sizes(client: &Client) -> Vec<(String, usize)> {
+    let site = read(client, "/direct/site/biology-101").await;
+    let mut sizes = Vec::new();
+    for group in site["siteGroups"].as_array().expect("groups") {
+        let path = format!("/direct/membership/group/{}.json", text(group, "id"));
+        sizes.push((
+            text(group, "title"),
+            list(client, &path, "membership").await.len(),
+        ));
+    }
+    sizes
+}
+
+both! {
+    async fn roles_are_chosen_in_rows_and_saved_by_one_button(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let page = teacher.get(&format!("{LIST}.html")).await.expect(StatusCode::OK).text().to_owned();
+        for part in ["<select", "Role, Ada Moreau", "Lab A, Ada Moreau", "New group", "Add people"] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        let data = app.user("instructor1").await;
+        let before = table(&data).await;
+        let (ada, _) = prompt(&before, "Ada Moreau", "Role");
+        let (ben, _) = prompt(&before, "Benjamin Osei", "Role");
+        let held = json!({ ada.as_str(): "Student", ben.as_str(): "Student" }).to_string();
+        let sent = [(ada.as_str(), "Teaching Assistant"), (ben.as_str(), "Student"), ("before", held.as_str())];
+        let answer = teacher.post_form(&format!("{TABLE}.html"), &form(&sent)).await;
+        answer.expect(StatusCode::SEE_OTHER);
+        assert!(answer.header("location").is_some_and(|it| it.ends_with(&format!("{LIST}.html"))));
+        assert_eq!(role_of(&data, "Ada Moreau").await, ["Teaching Assistant"]);
+        assert_eq!(role_of(&data, "Benjamin Osei").await, ["Student"]);
+    }
+
+    async fn the_search_of_the_list_finds_rows_of_the_table(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let page = teacher.get(&format!("{LIST}.html?_search=jim%C3%A9nez")).await.expect(StatusCode::OK).text().to_owned();
+        assert!(page.contains("Role, Carla Jiménez") && !page.contains("Ada Moreau"), "{page}");
+        assert!(page.contains("name=\"_search\""), "{page}");
+        let page = teacher.get(&format!("{LIST}.html?memberRole=Instructor")).await.expect(StatusCode::OK).text().to_owned();
+        assert!(page.contains("Role, Maria Okafor") && !page.contains("Ada Moreau"), "{page}");
+    }
+
+    async fn nothing_is_saved_if_one_cell_is_wrong_and_it_is_named(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let before = table(&teacher).await;
+        let name = |who: &str| prompt(&before, who, "Role").0;
+        let (ada, own) = (name("Ada Moreau"), name("Maria Okafor"));
+        for (cell, role) in [(name("Benjamin Osei"), "Emperor"), (own.clone(), "Student")] {
+            let sent = json!({ ada.as_str(): "Teaching Assistant", cell.as_str(): role });
+            let answer = save(&teacher, &sent).await;
+            answer.expect(StatusCode::BAD_REQUEST);
+            assert!(answer.text().contains(&cell), "{}", answer.text());
+            assert_eq!(table(&teacher).await, before, "{role}");
+        }
+    }
+
+    async fn a_refused_table_comes_back_with_what_was_sent(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let (own, _) = prompt(&table(&app.user("instructor1").await).await, "Maria Okafor", "Role");
+        let sent = [(own.as_str(), "Student"), ("title", "Lab <C>")];
+        let page = teacher.post_form(&format!("{TABLE}.html"), &form(&sent)).await;
+        let page = page.expect(StatusCode::BAD_REQUEST).text().to_owned();
+        for part in ["nobody would be left", "value=\"Lab &#60;C&#62;\"", "Role, Ada Moreau"] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+
+    async fn what_another_one_wrote_meanwhile_is_not_taken_back(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let (ada, _) = prompt(&table(&teacher).await, "Ada Moreau", "Role");
+        save(&teacher, &json!({ ada.as_str(): "Teaching Assistant" })).await.expect(StatusCode::OK);
+        let before = json!({ ada.as_str(): "Student" }).to_string();
+        save(&teacher, &json!({ ada.as_str(): "Student", "before": before })).await.expect(StatusCode::OK);
+        assert_eq!(role_of(&teacher, "Ada Moreau").await, ["Teaching Assistant"]);
+        let refused = save(&teacher, &json!({ ada.as_str(): "Instructor", "before": before })).await;
+        assert!(refused.expect(StatusCode::BAD_REQUEST).text().contains("in the meantime"));
+    }
+
+    async fn who_may_not_change_people_is_shown_the_list(app: TestApp) {
+        let student = app.user("student1").await;
+        student.get(&format!("{TABLE}.json")).await.expect(StatusCode::FORBIDDEN);
+        save(&student, &json!({ "title": "Mine" })).await.expect(StatusCode::FORBIDDEN);
+        // One who only changes groups may not open the roster.
+        let helper = app.user("ta1").await;
+        helper.get(&format!("{TABLE}.json")).await.expect(StatusCode::FORBIDDEN);
+    }
+
+    async fn ticks_put_people_into_groups_and_take_them_out(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let found = table(&teacher).await;
+        let [(a, was_in), (b, _)] = ["Lab A", "Lab B"].map(|it| prompt(&found, "Ada Moreau", it));
+        assert_eq!(was_in, ["true"]);
+        let sizes_before = sizes(&teacher).await;
+        let sent = [(a.as_str(), ""), (b.as_str(), ""), (b.as_str(), "true"), ("title", "Lab C")];
+        let answer = browser(&app, "instructor1").await.post_form(&format!("{TABLE}.html"), &form(&sent)).await;
+        answer.expect(StatusCode::SEE_OTHER);
+        let found = table(&teacher).await;
+        assert_eq!(prompt(&found, "Ada Moreau", "Lab A").1, [""; 0]);
+        assert_eq!(prompt(&found, "Ada Moreau", "Lab B").1, ["true"]);
+        let expected = [("Lab A", sizes_before[0].1 - 1), ("Lab B", sizes_before[1].1 + 1), ("Lab C", 0)];
+        assert_eq!(sizes(&teacher).await, expected.map(|(title, size)| (title.to_owned(), size)));
+        let answer = save(&teacher, &json!({ "title": "Lab C" })).await;
+        assert!(answer.expect(StatusCode::BAD_REQUEST).text().contains("title"));
+    }
+
+    async fn groups_by_size_have_all_students_and_are_even(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for (title, size, wrong) in [("", "3", "title"), ("Team", "0", "size"), ("Team", "many", "size"), (&"x".repeat(120), "3", "title")] {
+            let answer = save(&teacher, &json!({ "title": title, "size": size })).await;
+            assert!(answer.expect(StatusCode::BAD_REQUEST).text().contains(wrong), "{title} {size}");
+        }
+        save(&teacher, &json!({ "title": "Team", "size": "6" })).await.expect(StatusCode::OK);
+        let made = sizes(&teacher).await.split_off(2);
+        let titles: Vec<_> = made.iter().map(|it| it.0.as_str()).collect();
+        assert_eq!(titles, ["Team 1", "Team 2", "Team 3", "Team 4"]);
+        let counts: Vec<_> = made.iter().map(|it| it.1).collect();
+        assert_eq!(counts, [5, 5, 5, 5]);
+        assert_eq!(prompt(&table(&teacher).await, "Maria Okafor", "Team 1").1, [""; 0]);
+    }
+
+    async fn who_makes_accounts_finds_the_form_among_the_people(app: TestApp) {
+        let (admin, teacher) = (browser(&app, "admin").await, browser(&app, "instructor1").await);
+        for (client, is_there) in [(admin, true), (teacher, false)] {
+            let page = client.get(&format!("{LIST}.html")).await.expect(StatusCode::OK).text().to_owned();
+            assert_eq!(page.contains("href=\"/direct/user/new.html\">Make an account<"), is_there, "{page}");
+        }
+    }
+}

@@ -208,13 +208,13 @@ above_storage! {
         let named = form(&[("userSearchValues", "student8\r\nstudent9@example.edu\r\nnobody-knows-me"), ("memberRole", "access")]);
         let told = teacher.post_form(ADD, &named).await;
         told.expect(StatusCode::OK);
-        assert!(told.text().contains("Invited"), "{}", told.text());
+        assert!(told.text().contains("Added Hugo Silva and Ines Haddad as access. Nobody is called nobody-knows-me."), "{}", told.text());
         let student = browser(&app, "student8").await;
         assert!(!student.get(PEOPLE).await.text().contains("Add people"));
         student.post_form(ADD, &named).await.expect(StatusCode::FORBIDDEN);
         let admin = browser(&app, "admin").await;
         let told = admin.post_form(ADD, &named).await;
-        for it in ["Added", "Not found", "nobody-knows-me"] {
+        for it in ["Already here: student8 and student9@example.edu.", "Nobody is called nobody-knows-me."] {
             assert!(told.text().contains(it), "{it} in {}", told.text());
         }
     }

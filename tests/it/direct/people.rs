@@ -8,6 +8,7 @@ use super::{browser, form, list, read, text};
 
 const LIST: &str = "/direct/membership/site/biology-101";
 const TABLE: &str = "/direct/membership/people/biology-101";
+const ADD: &str = "/direct/membership/add/field-trip";
 
 async fn table(client: &Client) -> Value {
     read(client, &format!("{TABLE}.json")).await
@@ -163,6 +164,27 @@ both! {
         let counts: Vec<_> = made.iter().map(|it| it.1).collect();
         assert_eq!(counts, [5, 5, 5, 5]);
         assert_eq!(prompt(&table(&teacher).await, "Maria Okafor", "Team 1").1, [""; 0]);
+    }
+
+    async fn who_adds_people_is_told_whom(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let sent = json!({ "userSearchValues": "student9, student10@example.edu, student1, nobody", "memberRole": "access" });
+        let told = teacher.post(&format!("{ADD}.json"), &sent).await.expect(StatusCode::OK).json();
+        let expected = "Added Ines Haddad and Jonas Virtanen as access. Already here: student1. Nobody is called nobody.";
+        assert_eq!(told, expected);
+        let page = browser(&app, "instructor1").await.post_form(&format!("{ADD}.html"), &form(&[("userSearchValues", "student11")])).await;
+        let page = page.expect(StatusCode::OK).text().to_owned();
+        assert!(page.contains("Added Keiko Tanaka as access."), "{page}");
+        assert!(page.contains("href=\"/direct/membership/site/field-trip.html\""), "{page}");
+    }
+
+    async fn who_may_only_invite_is_told_what_was_typed(app: TestApp) {
+        let owner = app.user("student1").await;
+        let club = json!({ "id": "club", "title": "Chess Club", "type": "project" });
+        owner.post("/direct/site", &club).await.expect(StatusCode::CREATED);
+        let sent = json!({ "userSearchValues": "student9,Student9,nobody", "memberRole": "access" });
+        let told = owner.post("/direct/membership/add/club.json", &sent).await.expect(StatusCode::OK).json();
+        assert_eq!(told, "Invited nobody and student9 as access.");
     }
 
     async fn who_makes_accounts_finds_the_form_among_the_people(app: TestApp) {

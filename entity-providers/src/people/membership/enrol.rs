@@ -4,13 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use entity_core::db::Secret;
 use entity_core::{ActionResult, Arguments, Context, Data, Error, Result, db, encode_segment};
-use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::wanted::Wanted;
-use super::{Membership, Memberships, actions, rules};
+use super::{Membership, Memberships, actions, roster, rules};
 use crate::people::invitation::{self, Invited};
 use crate::storage::db::membership::{self, Origin};
 use crate::{base::parameters, people::user};
@@ -23,11 +22,14 @@ const MOST_REMARKED: usize = 3_000;
 /// The result.
 #[derive(Debug, Default)]
 struct Enrolment {
-    added: usize,
+    /// Those who are members now, by internal id, with the name that was sent.
+    added: Vec<(String, String)>,
+    /// The names of those who are invited now.
+    invited: Vec<String>,
+    /// The role of the last of them.
+    role: String,
     not_found: Vec<String>,
     already_members: Vec<String>,
-    /// True if those who were added are only invited.
-    is_invitation: bool,
 }
 
 /// Somebody, by whatever name, and what they are to be.
@@ -50,33 +52,35 @@ pub(super) async fn by_names(
     Ok(enrolment.with_headers(ActionResult::Collection { page, window }))
 }
 
-/// The fate of each who was named, for people.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Told {
-    /// The number of those who are members now.
-    added: usize,
-    /// The number of those who are invited now.
-    invited: usize,
-    /// The names of those who were members before.
-    already_members: Vec<String>,
-    /// The names that nobody has.
-    not_found: Vec<String>,
-}
-
-/// `POST membership/add/site`: everybody in one role; answers what became of them.
-pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Data<Told>> {
+/// `POST membership/add/site`: everybody in one role; answers sentences with their names, as far as the caller may know them.
+pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Data<String>> {
     let enrolment = named(cx, &arguments).await?;
-    let (added, invited) = match enrolment.is_invitation {
-        true => (0, enrolment.added),
-        false => (enrolment.added, 0),
+    let (mut search, _) = actions::search(&arguments)?;
+    search.narrow(
+        Membership::FIELD
+            .user_id
+            .is_in(enrolment.added.iter().map(|it| &*it.0)),
+    );
+    let wanted = Wanted::of_all(arguments.argument("siteId")?);
+    let known = roster::listed(cx, &search, &wanted).await?;
+    let name = |(id, named): &(String, String)| {
+        let found = known.iter().find(|it| it.user_id == *id);
+        found.map_or(named, |it| &it.user_display_name).clone()
     };
-    Ok(Data(Told {
-        added,
-        invited,
-        already_members: enrolment.already_members,
-        not_found: enrolment.not_found,
-    }))
+    let added: Vec<_> = enrolment.added.iter().map(name).collect();
+    let told = |before: &str, names: &[String], after: &str| match names {
+        [] => String::new(),
+        [one] => format!("{before} {one}{after}. "),
+        [others @ .., last] => format!("{before} {} and {last}{after}. ", others.join(", ")),
+    };
+    let role = format!(" as {}", enrolment.role);
+    let sentences = [
+        told("Added", &added, &role),
+        told("Invited", &enrolment.invited, &role),
+        told("Already here:", &enrolment.already_members, ""),
+        told("Nobody is called", &enrolment.not_found, ""),
+    ];
+    Ok(Data(sentences.concat().trim_end().to_owned()))
 }
 
 /// Makes those whom the request names members of the site in its path, in one role.
@@ -146,7 +150,8 @@ async fn enrol(cx: &Context, site: &str, newcomers: Vec<Newcomer>) -> Result<Enr
                 rows.push(row.into_active_model());
                 let reference = format!("/membership/{user}::site:{site}");
                 cx.emit(rules::MANAGES_MEMBERS, reference, Some(site));
-                enrolment.added += 1;
+                enrolment.role.clone_from(role);
+                enrolment.added.push((user.clone(), name));
             }
             (Some(_), _) => enrolment.already_members.push(name),
             (None, _) => enrolment.not_found.push(name),
@@ -165,24 +170,30 @@ async fn invite(
     cx: &Context,
     site: &str,
     newcomers: Vec<Newcomer>,
-    names: Vec<String>,
+    mut names: Vec<String>,
     roles: &HashMap<Option<String>, String>,
 ) -> Result<Enrolment> {
-    let invited = newcomers.iter().zip(names).filter_map(|(newcomer, name)| {
-        Some(Invited {
-            field: "userSearchValues",
-            name,
-            role: roles.get(&newcomer.role)?.clone(),
-        })
-    });
+    let invited = newcomers
+        .iter()
+        .zip(names.clone())
+        .filter_map(|(newcomer, name)| {
+            Some(Invited {
+                field: "userSearchValues",
+                name,
+                role: roles.get(&newcomer.role)?.clone(),
+            })
+        });
     let made = invitation::invite(cx, site, invited.collect(), Secret::default()).await?;
     for id in &made {
         let reference = format!("/invitation/{id}");
         cx.emit(rules::MANAGES_MEMBERS, reference, Some(site));
     }
+    // Whoever is named twice is invited once.
+    names.sort_by_key(|it| it.to_ascii_lowercase());
+    names.dedup_by(|it, other| it.eq_ignore_ascii_case(other));
     Ok(Enrolment {
-        added: made.len(),
-        is_invitation: true,
+        invited: names,
+        role: roles.values().next().cloned().unwrap_or_default(),
         ..Enrolment::default()
     })
 }
@@ -223,7 +234,8 @@ async fn present(
 impl Enrolment {
     /// Adds the headers about the enrolment to `outcome`.
     fn with_headers(&self, outcome: ActionResult<Memberships>) -> ActionResult<Memberships> {
-        let outcome = outcome.with_header("x-success-count", self.added.to_string());
+        let count = self.added.len().max(self.invited.len());
+        let outcome = outcome.with_header("x-success-count", count.to_string());
         let others = [
             ("x-warning-not-found", &self.not_found),
             ("x-warning-already-members", &self.already_members),

@@ -25,6 +25,9 @@ pub(super) fn behind(kind: &str, operation: &str, subject: &Subject) -> String {
             format!("sitebyjson/{site}?json=%5B%7B%22id%22:%22{user}%22%7D%5D")
         }
         ("membership", "POST:people") => format!("people/{site}"),
+        ("membership", "POST:grouping") => {
+            format!("grouping/{site}?csv=Student%20ID,Group")
+        }
         ("syllabus", "POST:bulk") => {
             format!("bulk/{site}?title=Week&firstDate=2026-12-01&lastDate=2026-12-02")
         }

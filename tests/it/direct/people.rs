@@ -1,4 +1,4 @@
-//! The table of the people of a course: roles in its rows, groups by ticks, by size.
+//! The table of the people of a course: roles in its rows, groups by ticks, by size and by file.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -8,6 +8,7 @@ use super::{browser, form, list, read, text};
 
 const LIST: &str = "/direct/membership/site/biology-101";
 const TABLE: &str = "/direct/membership/people/biology-101";
+const FILE: &str = "/direct/membership/grouping/biology-101.json";
 const ADD: &str = "/direct/membership/add/field-trip";
 
 async fn table(client: &Client) -> Value {
@@ -63,7 +64,7 @@ both! {
     async fn roles_are_chosen_in_rows_and_saved_by_one_button(app: TestApp) {
         let teacher = browser(&app, "instructor1").await;
         let page = teacher.get(&format!("{LIST}.html")).await.expect(StatusCode::OK).text().to_owned();
-        for part in ["<select", "Role, Ada Moreau", "Lab A, Ada Moreau", "New group", "Add people"] {
+        for part in ["<select", "Role, Ada Moreau", "Lab A, Ada Moreau", "New group", "Add people", "Groups from a file"] {
             assert!(page.contains(part), "{part}: {page}");
         }
         let data = app.user("instructor1").await;
@@ -128,9 +129,11 @@ both! {
         let student = app.user("student1").await;
         student.get(&format!("{TABLE}.json")).await.expect(StatusCode::FORBIDDEN);
         save(&student, &json!({ "title": "Mine" })).await.expect(StatusCode::FORBIDDEN);
+        student.post(FILE, &json!({ "csv": "Student ID,Group\nstudent1,Mine" })).await.expect(StatusCode::FORBIDDEN);
         // One who only changes groups may not open the roster.
         let helper = app.user("ta1").await;
         helper.get(&format!("{TABLE}.json")).await.expect(StatusCode::FORBIDDEN);
+        helper.post(FILE, &json!({ "csv": "Student ID,Group\nstudent1,Mine" })).await.expect(StatusCode::FORBIDDEN);
     }
 
     async fn ticks_put_people_into_groups_and_take_them_out(app: TestApp) {
@@ -164,6 +167,26 @@ both! {
         let counts: Vec<_> = made.iter().map(|it| it.1).collect();
         assert_eq!(counts, [5, 5, 5, 5]);
         assert_eq!(prompt(&table(&teacher).await, "Maria Okafor", "Team 1").1, [""; 0]);
+    }
+
+    async fn groups_come_from_a_file_all_or_nothing(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let csv = "Student ID;Group\r\nstudent1;Lab A\r\nSTUDENT1;Lab B\r\nstudent2;Field team\r\nstudent2;Field team\r\n";
+        let before = sizes(&teacher).await;
+        let report = teacher.post(FILE, &json!({ "csv": csv, "preview": true })).await;
+        let report = report.expect(StatusCode::OK).json();
+        assert_eq!(report["changes"], json!(["Ada Moreau: Lab B", "Benjamin Osei: Field team"]));
+        assert_eq!(sizes(&teacher).await, before);
+        let wrong = format!("{csv}nobody;Lab A\r\nstudent3;\r\n");
+        let answer = teacher.post(FILE, &json!({ "csv": wrong })).await.expect(StatusCode::BAD_REQUEST).text().to_owned();
+        assert!(answer.contains("line 6, column 1") && answer.contains("line 7, column 2"), "{answer}");
+        teacher.post(FILE, &json!({ "csv": "Who,Group\nstudent1,Lab A" })).await.expect(StatusCode::BAD_REQUEST);
+        assert_eq!(sizes(&teacher).await, before);
+        teacher.post(FILE, &json!({ "csv": csv })).await.expect(StatusCode::OK);
+        let after = sizes(&teacher).await;
+        assert_eq!((after[0].clone(), after[2].1), (("Field team".to_owned(), 1), before[1].1 + 1));
+        let again = teacher.post(FILE, &json!({ "csv": csv })).await.expect(StatusCode::OK).json();
+        assert_eq!(again["changed"], 0);
     }
 
     async fn who_adds_people_is_told_whom(app: TestApp) {

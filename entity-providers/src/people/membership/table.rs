@@ -1,10 +1,12 @@
-//! The table of the people of a site, with the role and the groups of each, and groups made by size.
+//! The table of the people of a site, with the role and the groups of each, and groups made by size and by file.
 
 use std::collections::BTreeMap;
 
 use entity_core::reply::{Choice, Prompt, PromptCell, PromptRow, Questionnaire, Sending};
+use entity_core::schema::Field;
+use entity_core::sheet::{self, Faults, Report};
 use entity_core::{
-    Action, ActionResult, Answers, Arguments, Context, Done, Error, ErrorKind, Need, Permit,
+    Action, ActionResult, Answers, Arguments, Context, Data, Done, Error, ErrorKind, Need, Permit,
     Preconditions, Provider as _, Reference, Result, Search, Verb, db, encode_segment, gate, shape,
 };
 use serde_json::Value;
@@ -17,14 +19,20 @@ use crate::storage::db::site_parts::{SiteGroup, groups_of};
 
 /// The maximum number of people in a table.
 const MOST_ROWS: usize = 500;
-/// The maximum number of people in a site whose table is taken.
+/// The maximum number of people in a site whose table or file is taken.
 const MOST_PEOPLE: usize = 999;
 /// The maximum number of groups that have a column.
 const MOST_COLUMNS: usize = 20;
-/// Returns the actions that show and take the table.
+/// The fields for which pages ask before groups are made by a file.
+const ASKS: &[Field] = &[
+    parameters::table("The columns Student ID and Group of a spreadsheet that was saved as CSV."),
+    parameters::PREVIEW,
+];
+
+/// Returns the actions that show and take the table, and take a file.
 pub(super) fn actions() -> Vec<Action<Memberships>> {
     let (get, post) = (Verb::Get, Verb::Post);
-    let members = Need::Site(rules::MANAGES_MEMBERS);
+    let [members, groups] = [rules::MANAGES_MEMBERS, group::MANAGES_GROUPS].map(Need::Site);
     let actions = [
         Action::collection(get, "people", members, show)
             .in_place_of(Memberships::PREFIX)
@@ -37,6 +45,10 @@ pub(super) fn actions() -> Vec<Action<Memberships>> {
             .doc("Changes a site of at most 999 people, all or nothing. `role:` and the internal id of somebody have a role; \
                 the id of a group, `:` and that id have `true` or nothing. A `title` makes a group; with a `size` besides, \
                 all students are spread over as many as it takes."),
+        Action::collection(post, "grouping", groups, import)
+            .label("Groups from a file")
+            .asks(ASKS)
+            .doc("Puts people into groups by a table with `Student ID` and `Group`, all or nothing, and makes those that are missing."),
     ];
     actions.map(|it| it.argument("siteId", "The site.")).into()
 }
@@ -84,6 +96,45 @@ async fn save(cx: &Context, arguments: Arguments) -> Result<Done> {
         })?;
     }
     Ok(Done)
+}
+
+async fn import(cx: &Context, arguments: Arguments) -> Result<Data<Report<String>>> {
+    let table = Table::whole(cx, &arguments).await?;
+    let is_preview = parameters::truth(&arguments, "preview")?;
+    let lines = sheet::read(&parameters::whole(&arguments, "csv")?)?;
+    let place = |title| lines.first()?.cells().position(|it| it == title);
+    let (Some(person), Some(group)) = (place("Student ID"), place("Group")) else {
+        return Err(Error::field(
+            "csv",
+            "must begin with the titles `Student ID` and `Group`",
+        ));
+    };
+    let (mut faults, mut changes) = (Faults::default(), Vec::new());
+    let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for line in lines.iter().skip(1) {
+        let (eid, title) = (line.cell(person), line.cell(group));
+        let is_meant = |it: &&RosterMember| !eid.is_empty() && it.eid.eq_ignore_ascii_case(eid);
+        match (
+            check_title("Group", title),
+            table.members.iter().find(is_meant),
+        ) {
+            (Err(error), _) => faults.add_error(line, group, &error),
+            (_, None) => faults.add(line, person, "must be the user name of a member"),
+            (_, Some(member)) => {
+                let users = groups.entry(title).or_default();
+                if !member.groups.values().any(|it| it == title) && !users.contains(&member.user_id)
+                {
+                    users.push(member.user_id.clone());
+                    changes.push(format!("{}: {title}", member.display_name));
+                }
+            }
+        }
+    }
+    let report = Report::of(is_preview, changes, faults)?;
+    for (title, users) in groups.iter().filter(|_| !is_preview) {
+        table.fill(cx, title, users).await?;
+    }
+    Ok(Data(report))
 }
 
 impl RosterMember {

@@ -369,7 +369,9 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
         ("forums", _) => forums::named(name, subject),
         (kind, _) if kind.starts_with("poll") => poll::named(kind, name, subject),
         ("content", _) => content::question(name, subject),
-        (_, "site") if kind != "site" => (Shows::Lists, format!("{prefix}/site/{site}")),
+        (_, "site") if !["site", "presence", "activity"].contains(&kind) => {
+            (Shows::Lists, format!("{prefix}/site/{site}"))
+        }
         ("presence" | "activity", _) => (Shows::Status, format!("{prefix}/site/{id}")),
         ("sam_pub", "context") => (Shows::Lists, format!("{prefix}/context/{site}")),
         ("quiz-attempt", "sam_pub") => {

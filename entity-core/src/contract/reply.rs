@@ -16,7 +16,7 @@ pub use form::{Form, FormPurpose, Offered, Refusal};
 pub use item::Item;
 pub use questionnaire::{
     BEFORE, Choice, Lead, Prompt, PromptCell, PromptRow, Questionnaire, Sending, TICKED, answer,
-    before,
+    before, held_before,
 };
 
 use crate::contract::action::Submit;

@@ -5,6 +5,7 @@ use askama::filters::HtmlSafe;
 use entity_core::format::View;
 use entity_core::reply::{
     Lead, Prompt, PromptCell, PromptRow, Questionnaire, Refusal, Sending, TICKED, answer, before,
+    held_before,
 };
 use serde_json::{Map, Value};
 
@@ -62,7 +63,7 @@ impl<'a> Sheet<'a> {
         refusal: Option<&Refusal>,
         view: &View<'a>,
     ) -> Option<Self> {
-        let known = refusal.map(|it| before(&it.sent));
+        let known = refusal.and_then(|it| before(&it.sent));
         let row = |it: &PromptRow| {
             let path = it.path.as_deref();
             let cells = it.cells.iter().zip(form.columns.iter().skip(1));
@@ -75,7 +76,7 @@ impl<'a> Sheet<'a> {
                     // Who has not touched it is shown what is stored by now.
                     let is_touched = |sent: &Map<String, Value>| {
                         let sent = sent.get(&prompt.name).map(answer);
-                        sent.as_ref() != known.as_ref().and_then(|it| it.get(&prompt.name))
+                        sent.as_deref() != held_before(&known, &prompt.name)
                     };
                     let refusal = refusal.filter(|it| is_touched(&it.sent));
                     Cell::Asked(Box::new(Control::of_cell(
@@ -95,7 +96,9 @@ impl<'a> Sheet<'a> {
         };
         let held: Map<String, Value> = form
             .table_prompts()
-            .map(|it| (it.name.clone(), it.held().into()))
+            .map(|it| (it.name.clone(), it.held()))
+            .filter(|it| !it.1.is_empty())
+            .map(|(name, held)| (name, held.into()))
             .collect();
         let prompts = form.prompts.iter();
         (!form.columns.is_empty()).then(|| Self {

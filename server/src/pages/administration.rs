@@ -27,6 +27,16 @@ pub(crate) struct AdministrationFacts {
     pub(crate) reads: Option<DatabaseConnection>,
 }
 
+impl AdministrationFacts {
+    /// Returns the facts for an administrator.
+    async fn of(cx: &Context) -> Result<Arc<Self>> {
+        match cx.authorizer().is_superuser(cx).await? {
+            true => cx.service(),
+            false => Err(Error::forbidden()),
+        }
+    }
+}
+
 /// A setting of the service as it is in effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
@@ -47,17 +57,14 @@ entity_core::register!(Setting);
 
 impl Read for Setting {
     async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
-        let facts = cx.service::<AdministrationFacts>()?;
+        let facts = AdministrationFacts::of(cx).await?;
         Ok(facts.settings.iter().find(|it| it.name == id).cloned())
     }
 }
 
 impl List for Setting {
     async fn list(cx: &Context, search: &Search) -> Result<Page<Self>> {
-        select(
-            cx.service::<AdministrationFacts>()?.settings.clone(),
-            search,
-        )
+        select(AdministrationFacts::of(cx).await?.settings.clone(), search)
     }
 }
 
@@ -115,7 +122,7 @@ impl Audited {
 
     /// Returns the newest rows.
     async fn newest(cx: &Context) -> Result<Vec<Self>> {
-        let facts: Arc<AdministrationFacts> = cx.service()?;
+        let facts = AdministrationFacts::of(cx).await?;
         let (filter, beside) = (AuditFilter::default(), facts.reads.as_ref());
         let mut reader = AuditReader::new(&facts.content, beside, filter, MOST_ROWS).await?;
         let mut found = Vec::new();

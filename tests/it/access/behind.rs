@@ -42,6 +42,7 @@ pub(super) fn behind(kind: &str, operation: &str, subject: &Subject) -> String {
         ("site", "PUT:group") => format!("{id}/group?groupTitle=Rowers"),
         ("site", "POST:group") => format!("{id}/group/{group}?groupTitle=Rowers"),
         ("site", "DELETE:group") => format!("{id}/group/{group}"),
+        ("site", "POST:copy") => format!("{id}/copy?title=Copy"),
         ("site", "POST:role") => format!("{id}/role/Guest"),
         ("site", "DELETE:role") => format!("{id}/role/{SPARE_ROLE}"),
         ("site", "POST:setPerms" | "PUT:setPerms") => {

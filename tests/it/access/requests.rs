@@ -162,8 +162,7 @@ fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
             subject.user
         )],
         "membership" | "feed" => vec![format!("?userId={}", subject.user)],
-        "session-event" | "setting" => vec!["?_limit=0".to_owned()],
-        "audit" => vec![format!("?_search={}", subject.marker)],
+        "session-event" | "setting" | "audit" => vec!["?_limit=0".to_owned()],
         _ => vec![String::new()],
     };
     let path = |it| format!("/direct/{kind}.{format}{it}");

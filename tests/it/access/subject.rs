@@ -158,31 +158,8 @@ impl World {
             ("syllabus", _) => self.syllabus_item(state).await,
             ("syllabus-redirect", _) => self.syllabus_redirect(state).await,
             ("content", _) => self.content_item(state, caller).await,
-            ("server-config", _) => Subject {
-                id: if state == "unknown" {
-                    "database"
-                } else {
-                    "serverUrl"
-                }
-                .to_owned(),
-                marker: if state == "unknown" { "" } else { "serverUrl" }.to_owned(),
-                ..Subject::default()
-            },
-            ("setting", _) => Subject {
-                id: if state == "unknown" {
-                    "nothing"
-                } else {
-                    "limits.connections"
-                }
-                .to_owned(),
-                marker: if state == "unknown" {
-                    ""
-                } else {
-                    "limits.connections"
-                }
-                .to_owned(),
-                ..Subject::default()
-            },
+            ("server-config", _) => named(state, "serverUrl", "database"),
+            ("setting", _) => named(state, "limits.connections", "nothing"),
             ("audit", _) => self.audited(state).await,
             ("api", "own") if is_fresh => self.session("own", caller, true).await,
             _ => self.user(state, caller).await,
@@ -436,4 +413,14 @@ fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
         ..Announcement::default()
     });
     rows
+}
+
+/// The subject that is called `known` or, for the state `unknown`, `unknown`.
+fn named(state: &str, known: &str, unknown: &str) -> Subject {
+    let is_known = state != "unknown";
+    Subject {
+        id: if is_known { known } else { unknown }.to_owned(),
+        marker: if is_known { known } else { "" }.to_owned(),
+        ..Subject::default()
+    }
 }

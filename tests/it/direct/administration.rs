@@ -60,7 +60,7 @@ both! {
             let page = student.get(path).await;
             let shown = |it: &str| page.text().contains(&format!(">{it}</button>"));
             assert_eq!((shown(label), shown(other)), (true, false), "{action}: {}", page.text());
-            let sent = student.post_form(&format!("/direct/site/field-trip/{action}"), "").await;
+            let sent = student.post_form(&format!("/direct/site/field-trip/{action}"), "_method=POST").await;
             sent.expect(StatusCode::SEE_OTHER);
         }
         // Where nobody joins by oneself, nothing leads out.

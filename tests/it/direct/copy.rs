@@ -69,8 +69,8 @@ both! {
         assert_eq!(due(&after) - due(&before), DAYS * 24 * 60 * 60);
         let file = text(&after["attachments"][0], "url");
         assert!(file.contains(&format!("/attachment/{site}/")), "{file}");
-        let place = file.find("/access/").expect("a path");
-        teacher.get(&file[place..]).await.expect(StatusCode::OK);
+        let (_, path) = file.split_once("/access/").expect("a path");
+        teacher.get(&format!("/access/{path}")).await.expect(StatusCode::OK);
         let items = list(&teacher, &format!("/direct/gradebook-item.json?siteId={site}"), "gradebook-item").await;
         let item = items.iter().find(|it| it["name"] == after["title"]).expect("its item");
         assert_eq!(text(item, "externalReference"), format!("/assignment/{}", text(&after, "id")));

@@ -36,12 +36,14 @@ fn made(student: &str) -> [(&'static str, &'static str, Value); 5] {
 }
 
 /// Types of which there is nothing before somebody works: only their description holds the names of their fields.
-const NOT_SHOWN: [&str; 6] = [
+const NOT_SHOWN: [&str; 8] = [
+    "audit",
     "conversations-agreement",
     "conversations-mark",
     "conversations-settings",
     "gradebook-change",
     "lesson-progress",
+    "setting",
     "webhook-delivery",
 ];
 
@@ -148,6 +150,10 @@ async fn ask(client: &Client, name: &str, path: &str, shapes: &mut Shapes) -> Va
     } else {
         path.to_owned()
     };
+    // Rows of the audit log are stored a little after the request.
+    if address.starts_with("/direct/audit") {
+        return Value::Null;
+    }
     let answer = client.get(&path).await;
     if answer.status != StatusCode::OK || answer.header("content-type") != Some("application/json")
     {

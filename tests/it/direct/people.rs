@@ -193,7 +193,7 @@ both! {
         let teacher = app.user("instructor1").await;
         let sent = json!({ "userSearchValues": "student9, student10@example.edu, student1, nobody", "memberRole": "access" });
         let told = teacher.post(&format!("{ADD}.json"), &sent).await.expect(StatusCode::OK).json();
-        let expected = "Added Ines Haddad and Jonas Virtanen as access. Already here: student1. Nobody is called nobody.";
+        let expected = json!({ "added": 2, "invited": 0, "alreadyMembers": ["student1"], "notFound": ["nobody"] });
         assert_eq!(told, expected);
         let page = browser(&app, "instructor1").await.post_form(&format!("{ADD}.html"), &form(&[("userSearchValues", "student11")])).await;
         let page = page.expect(StatusCode::OK).text().to_owned();
@@ -207,7 +207,10 @@ both! {
         owner.post("/direct/site", &club).await.expect(StatusCode::CREATED);
         let sent = json!({ "userSearchValues": "student9,Student9,nobody", "memberRole": "access" });
         let told = owner.post("/direct/membership/add/club.json", &sent).await.expect(StatusCode::OK).json();
-        assert_eq!(told, "Invited nobody and student9 as access.");
+        assert_eq!((&told["added"], &told["invited"]), (&json!(0), &json!(2)));
+        let form = form(&[("userSearchValues", "student10,nobody2"), ("memberRole", "access")]);
+        let page = owner.post_form("/direct/membership/add/club.html", &form).await;
+        assert!(page.text().contains("Invited nobody2 and student10 as access."), "{}", page.text());
     }
 
     async fn who_makes_accounts_finds_the_form_among_the_people(app: TestApp) {

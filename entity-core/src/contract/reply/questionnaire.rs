@@ -10,8 +10,8 @@ use crate::DateTimeUtc;
 use crate::model::schema::Tone;
 use crate::primitives::error::{Error, FieldError, Result};
 
-/// The name under which a form sends what the prompts of its table held when it was made, as a JSON object. A program that
-/// does not send it writes whatever it sends.
+/// The name under which a form sends what the prompts of its table held when it was made, as a JSON object: those that held
+/// something. A program that does not send it writes whatever it sends.
 pub const BEFORE: &str = "before";
 
 /// The text that a ticked [box](Prompt::tick) sends.
@@ -173,11 +173,11 @@ impl Questionnaire {
                 continue;
             };
             let stored = prompt.held();
-            let known = before.get(&prompt.name).unwrap_or(&stored);
-            if answer == *known || answer == stored {
+            let known = held_before(&before, &prompt.name).unwrap_or(&stored);
+            if answer == known || answer == stored {
                 continue;
             }
-            if *known == stored {
+            if known == stored {
                 changes.insert(prompt.name.clone(), answer);
             } else {
                 errors.push(FieldError {
@@ -193,11 +193,20 @@ impl Questionnaire {
     }
 }
 
-/// Returns what the prompts held when the form was made that sent this.
-pub fn before(sent: &Map<String, Value>) -> BTreeMap<String, String> {
+/// Returns what the prompts held when the form was made that sent this: those that held something. A program sends nothing of
+/// the kind.
+pub fn before(sent: &Map<String, Value>) -> Option<BTreeMap<String, String>> {
     let text = sent.get(BEFORE).and_then(Value::as_str);
-    let held = text.and_then(|it| serde_json::from_str(it).ok());
-    held.unwrap_or_default()
+    text.and_then(|it| serde_json::from_str(it).ok())
+}
+
+/// Returns what a prompt held then, if that is known.
+pub fn held_before<'a>(
+    before: &'a Option<BTreeMap<String, String>>,
+    name: &str,
+) -> Option<&'a str> {
+    let held = before.as_ref()?.get(name);
+    Some(held.map_or("", String::as_str))
 }
 
 /// Returns an answer as [`Prompt::held`] tells it.

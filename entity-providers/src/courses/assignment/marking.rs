@@ -109,8 +109,8 @@ impl Work {
     fn choice(&self, grades: &[&'static str]) -> Prompt {
         let choice = |it: &str| Choice {
             value: it.to_owned(),
-            label: it.to_owned(),
-            is_chosen: *it == self.grade,
+            label: if it.is_empty() { "–" } else { it }.to_owned(),
+            is_chosen: it == self.grade,
         };
         let choices = std::iter::once("").chain(grades.iter().copied());
         Prompt {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use entity_core::reply::{Choice, Lead, Prompt, PromptCell, PromptRow, Questionnaire, Sending};
 use entity_core::wire::Decimal;
 use entity_core::{
-    ActionResult, Arguments, Context, Error, FieldError, Input, Preconditions, Provider as _,
-    Reference, Result, Window, encode_segment, gate,
+    ActionResult, Arguments, Context, Error, FieldError, Input, Preconditions, Result, Window,
+    encode_segment, gate,
 };
 
 use serde_json::Value;
@@ -59,9 +59,7 @@ pub(super) async fn save(cx: &Context, arguments: Arguments) -> Result<ActionRes
             grid.enter(cx, student, grade).await?;
         }
     }
-    let saved = Grid::load(cx, &arguments).await?;
-    let gradebook = Reference::entity(Gradebook::PREFIX, grid.site);
-    Ok(ActionResult::Questionnaire(saved.form()).about(gradebook))
+    show(cx, arguments).await
 }
 
 /// The name under which the score of a student in an item is sent.
@@ -169,7 +167,7 @@ impl Grid {
             let held = grade.entered_grade.as_deref().unwrap_or_default();
             let choices = std::iter::once("").chain(LETTERS).map(|it| Choice {
                 value: it.to_owned(),
-                label: it.to_owned(),
+                label: if it.is_empty() { "–" } else { it }.to_owned(),
                 is_chosen: it == held,
             });
             PromptCell::Prompt(Prompt {

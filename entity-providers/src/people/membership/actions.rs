@@ -111,7 +111,8 @@ fn adding() -> Vec<Action<Memberships>> {
         .label("Add people")
         .asks(NEWCOMERS)
         .doc("Makes people members of a site, or invites them where the caller may do no more, and tells who they are.")
-        .argument("siteId", "The site."),
+        .argument("siteId", "The site.")
+        .answers(Answers::Value(entity_core::shape::of::<enrol::Told>)),
         Action::collection(post, "sitebyjson", manages, enrol::by_json)
         .doc("The same, each with a role of their own; the answer is empty but for the headers.")
         .parameters(JSON)

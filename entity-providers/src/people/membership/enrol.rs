@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use entity_core::db::Secret;
-use entity_core::{ActionResult, Arguments, Context, Data, Error, Result, db, encode_segment};
+use entity_core::{ActionResult, Arguments, Context, Error, Result, db, encode_segment};
+use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::wanted::Wanted;
@@ -52,15 +53,35 @@ pub(super) async fn by_names(
     Ok(enrolment.with_headers(ActionResult::Collection { page, window }))
 }
 
-/// `POST membership/add/site`: everybody in one role; answers sentences with their names, as far as the caller may know them.
-pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Data<String>> {
+/// The fate of each who was named, for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Told {
+    /// The number of those who are members now.
+    added: usize,
+    /// The number of those who are invited now.
+    invited: usize,
+    /// The names of those who were members before.
+    already_members: Vec<String>,
+    /// The names that nobody has.
+    not_found: Vec<String>,
+}
+
+/// `POST membership/add/site`: everybody in one role; answers what became of them: to a form in sentences, with names as far as
+/// the caller may know them.
+pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<ActionResult<Memberships>> {
     let enrolment = named(cx, &arguments).await?;
+    if !arguments.input.is_form {
+        return Ok(ActionResult::value(Told {
+            added: enrolment.added.len(),
+            invited: enrolment.invited.len(),
+            already_members: enrolment.already_members,
+            not_found: enrolment.not_found,
+        }));
+    }
     let (mut search, _) = actions::search(&arguments)?;
-    search.narrow(
-        Membership::FIELD
-            .user_id
-            .is_in(enrolment.added.iter().map(|it| &*it.0)),
-    );
+    let added = enrolment.added.iter().map(|it| &*it.0);
+    search.narrow(Membership::FIELD.user_id.is_in(added));
     let wanted = Wanted::of_all(arguments.argument("siteId")?);
     let known = roster::listed(cx, &search, &wanted).await?;
     let name = |(id, named): &(String, String)| {
@@ -80,7 +101,9 @@ pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Data<Strin
         told("Already here:", &enrolment.already_members, ""),
         told("Nobody is called", &enrolment.not_found, ""),
     ];
-    Ok(Data(sentences.concat().trim_end().to_owned()))
+    Ok(ActionResult::value(
+        sentences.concat().trim_end().to_owned(),
+    ))
 }
 
 /// Makes those whom the request names members of the site in its path, in one role.

@@ -260,6 +260,7 @@ impl<'a> Table<'a> {
             cells: cells
                 .chain([PromptCell::Text(member.email.clone())])
                 .collect(),
+            ..PromptRow::default()
         }
     }
 

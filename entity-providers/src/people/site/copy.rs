@@ -68,13 +68,13 @@ pub(super) const ASKS: &[Field] = &[
 /// Copies a site into a new one, which is not published yet.
 pub(super) async fn copy(cx: &Context, site: Site, sent: Arguments) -> Result<ActionResult<Sites>> {
     let title = parameters::required(&sent, "title")?;
-    let days = parameters::text(&sent, "days")?.unwrap_or_default();
-    let days: i64 = match days.as_str() {
-        "" => 0,
-        text => text
-            .parse()
-            .map_err(|_unreadable| Error::field("days", "must be a whole number"))?,
+    let days = match sent.input.fields.get("days") {
+        Some(Value::Number(days)) => Some(days.to_string()),
+        _ => parameters::text(&sent, "days")?,
     };
+    let days: i64 = days
+        .map_or(Ok(0), |it| it.parse())
+        .map_err(|error| Error::field("days", "must be a whole number").with_source(error))?;
     if days.abs() > MOST_DAYS {
         let message = format!("must be between -{MOST_DAYS} and {MOST_DAYS}");
         return Err(Error::field("days", message));
@@ -204,7 +204,7 @@ impl Copy {
                     }
                     Value::String(text) if name == "excluded" => *text = each_moved(text, by),
                     Value::String(text) if name == "recurrence_rule" => {
-                        *text = rule_moved(text, by)
+                        *text = rule_moved(text, by);
                     }
                     _ => {}
                 }

@@ -172,10 +172,12 @@ fn is_work(prefix: &str, view: &View<'_>) -> bool {
 }
 
 /// The lists that only administrators have beside those of few people.
-const ADMINISTERED: [(&str, &str); 3] = [
+const ADMINISTERED: [(&str, &str); 5] = [
     ("/direct/site.html?select=any", "Courses"),
     ("/direct/announcement/motd.html", "Messages of the day"),
     ("/direct/term.html", "Terms"),
+    ("/direct/webhook.html", "Webhooks"),
+    ("/direct/webhook-delivery.html", "Webhook deliveries"),
 ];
 
 /// The lists for few people that are open to the reader.

@@ -42,8 +42,11 @@ impl AdministrationFacts {
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "setting", plural = "Settings in effect", access = ACCESS, order = "name")]
 pub struct Setting {
+    /// The name again, which is what addresses have.
+    #[entity(id, column)]
+    pub id: String,
     /// The name, such as `limits.connections`.
-    #[entity(id, column, search)]
+    #[entity(title, column, search)]
     pub name: String,
     /// The value; a secret is not shown.
     #[entity(column, search)]
@@ -58,7 +61,7 @@ entity_core::register!(Setting);
 impl Read for Setting {
     async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
         let facts = AdministrationFacts::of(cx).await?;
-        Ok(facts.settings.iter().find(|it| it.name == id).cloned())
+        Ok(facts.settings.iter().find(|it| it.id == id).cloned())
     }
 }
 
@@ -92,7 +95,7 @@ pub struct Audited {
     #[entity(column)]
     pub method: String,
     /// The path, without the query.
-    #[entity(column, search)]
+    #[entity(title, column, search)]
     pub path: String,
     /// The status of the answer.
     #[entity(column)]

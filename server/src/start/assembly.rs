@@ -108,6 +108,7 @@ fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn WriteQ
 fn administration(config: &Config, storage: &Storage) -> AdministrationFacts {
     let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
     let setting = |(name, value, source): &(&str, String, Source)| Setting {
+        id: (*name).to_owned(),
         name: (*name).to_owned(),
         value: value.clone(),
         source: source.to_string(),

@@ -42,7 +42,7 @@ both! {
         let one = admin.get(&format!("/direct/audit/{}.json", text(&found[0], "id"))).await;
         one.expect(StatusCode::OK);
         let page = browser(&app, "admin").await.get("/portal").await;
-        for link in ["Accounts", "Audit log", "Courses", "Messages of the day", "Settings in effect", "Terms"] {
+        for link in ["Accounts", "Audit log", "Courses", "Messages of the day", "Settings in effect", "Terms", "Webhooks"] {
             assert!(page.text().contains(&format!(">{link}</a>")), "{link}: {}", page.text());
         }
         let page = browser(&app, "instructor1").await.get("/portal").await;

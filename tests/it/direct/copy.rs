@@ -39,6 +39,9 @@ async fn work(client: &Client, site: &str) -> Value {
 both! {
     async fn what_was_prepared_is_in_the_copy_and_what_people_did_is_not(app: TestApp) {
         let teacher = app.user("instructor1").await;
+        // A title may be the word that addresses have for the course.
+        let item = json!({ "siteId": "biology-101", "name": "biology-101", "points": 5 });
+        teacher.post("/direct/gradebook-item.json", &item).await.expect(StatusCode::CREATED);
         let sent = json!({ "title": "Biology 102", "days": DAYS });
         let answer = teacher.post(COPY, &sent).await;
         let made: Value = serde_json::from_str(answer.expect(StatusCode::OK).text()).expect("JSON");

@@ -67,7 +67,8 @@ pub(super) fn all() -> Vec<Action<Sites>> {
         Action::entity(Verb::Post, "archive", Need::Superuser, archive)
             .doc("The site with everything in it as one zip archive, which `lectern import` takes in: also what no member may see, such as drafts of others.")
             .answers(Answers::Bytes(&["application/zip"])),
-        Action::entity(Verb::Post, "copy", Need::Site("site.upd"), copy::copy)
+        // Rows are read as archives do: whoever sets the functions of roles may give themselves those to read each.
+        Action::entity(Verb::Post, "copy", Need::Site("realm.upd"), copy::copy)
             .label("Copy the course")
             .asks(copy::ASKS)
             .done("The course is copied into this one. Only you see it until you publish it.")

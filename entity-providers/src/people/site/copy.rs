@@ -18,13 +18,12 @@ use crate::base::parameters;
 use crate::storage::db::PARENTS;
 
 /// The tables with what was prepared.
-const COPIED: [&str; 21] = [
+const COPIED: [&str; 19] = [
     "assignment",
     "assignment_group",
     "calendar_event",
     "calendar_event_group",
     "content",
-    "content_group",
     "conversation_tag",
     "forum",
     "forum_topic",
@@ -35,7 +34,6 @@ const COPIED: [&str; 21] = [
     "lesson_page",
     "news_feed",
     "quiz",
-    "quiz_group",
     "quiz_question",
     "site_group",
     "syllabus",
@@ -174,14 +172,13 @@ impl Copy {
                 ids.insert(id.to_owned(), own);
             }
         }
-        for entry in self.rows.iter_mut().flatten() {
-            for text in entry.values_mut() {
-                if let Value::String(text) = text {
-                    *text = match text == site {
-                        true => new.to_owned(),
-                        false => renamed(text, &ids, (site, new)),
-                    };
-                }
+        for (name, value) in self.rows.iter_mut().flatten().flatten() {
+            if let Value::String(text) = value {
+                // A title may be the same word as the id of the site.
+                *text = match name == "site_id" {
+                    true => new.to_owned(),
+                    false => renamed(text, &ids, (site, new)),
+                };
             }
         }
     }

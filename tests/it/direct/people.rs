@@ -189,6 +189,18 @@ both! {
         assert_eq!(again["changed"], 0);
     }
 
+    async fn groups_may_come_as_a_file(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let file = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"groups.csv\"\r\n\r\nStudent ID,Group\nstudent1,Lab C\n\r\n--x--\r\n";
+        let send = async |client: &Client| {
+            client.send(http::Method::POST, FILE, "multipart/form-data; boundary=x", file.into()).await
+        };
+        send(&app.user("student1").await).await.expect(StatusCode::FORBIDDEN);
+        send(&teacher).await.expect(StatusCode::OK);
+        let made = sizes(&teacher).await;
+        assert!(made.contains(&("Lab C".to_owned(), 1)), "{made:?}");
+    }
+
     async fn who_adds_people_is_told_whom(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let sent = json!({ "userSearchValues": "student9, student10@example.edu, student1, nobody", "memberRole": "access" });

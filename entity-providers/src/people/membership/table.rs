@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use entity_core::blob::{Receive, Room, Target};
 use entity_core::reply::{Choice, Prompt, PromptCell, PromptRow, Questionnaire, Sending};
 use entity_core::schema::Field;
 use entity_core::sheet::{self, Faults, Report};
@@ -12,7 +13,7 @@ use entity_core::{
 use serde_json::Value;
 
 use super::roster::{self, RosterMember};
-use super::{Memberships, actions, rules, wanted::Wanted};
+use super::{Membership, Memberships, actions, rules, wanted::Wanted};
 use crate::base::parameters;
 use crate::people::{authorizer, group, site::groups::check_title};
 use crate::storage::db::site_parts::{SiteGroup, groups_of};
@@ -25,7 +26,9 @@ const MOST_PEOPLE: usize = 999;
 const MOST_COLUMNS: usize = 20;
 /// The fields for which pages ask before groups are made by a file.
 const ASKS: &[Field] = &[
-    parameters::table("The columns Student ID and Group of a spreadsheet that was saved as CSV."),
+    parameters::table_or_file(
+        "The columns Student ID and Group, unless they are chosen as a file.",
+    ),
     parameters::PREVIEW,
 ];
 
@@ -48,9 +51,18 @@ pub(super) fn actions() -> Vec<Action<Memberships>> {
         Action::collection(post, "grouping", groups, import)
             .label("Groups from a file")
             .asks(ASKS)
+            .receiving_in_forms()
             .doc("Puts people into groups by a table with `Student ID` and `Group`, all or nothing, and makes those that are missing."),
     ];
     actions.map(|it| it.argument("siteId", "The site.")).into()
+}
+
+impl Receive for Memberships {
+    const IN_FORMS: bool = false;
+
+    async fn room(_cx: &Context, _target: Target<'_>) -> Result<Room> {
+        Ok(Room::of(parameters::MOST_BYTES))
+    }
 }
 
 async fn show(cx: &Context, arguments: Arguments) -> Result<ActionResult<Memberships>> {
@@ -60,7 +72,11 @@ async fn show(cx: &Context, arguments: Arguments) -> Result<ActionResult<Members
 }
 
 async fn save(cx: &Context, arguments: Arguments) -> Result<Done> {
-    let table = Table::whole(cx, &arguments).await?;
+    // All students are needed only to be spread over groups.
+    let table = match parameters::text(&arguments, "size")? {
+        Some(_) => Table::whole(cx, &arguments).await?,
+        None => Table::of_sent(cx, &arguments).await?,
+    };
     let changes = table.form().changes(&arguments.input.fields)?;
     let new_groups = table.new_groups(cx, &arguments).await?;
     for group in table.groups.iter().flatten() {
@@ -101,7 +117,7 @@ async fn save(cx: &Context, arguments: Arguments) -> Result<Done> {
 async fn import(cx: &Context, arguments: Arguments) -> Result<Data<Report<String>>> {
     let table = Table::whole(cx, &arguments).await?;
     let is_preview = parameters::truth(&arguments, "preview")?;
-    let lines = sheet::read(&parameters::whole(&arguments, "csv")?)?;
+    let lines = sheet::read(&parameters::sent_table(cx, &arguments).await?)?;
     let place = |title| lines.first()?.cells().position(|it| it == title);
     let (Some(person), Some(group)) = (place("Student ID"), place("Group")) else {
         return Err(Error::field(
@@ -193,6 +209,16 @@ impl<'a> Table<'a> {
             roles,
             groups,
         })
+    }
+
+    /// Returns the members of the site of whom a cell was sent.
+    async fn of_sent(cx: &Context, arguments: &'a Arguments) -> Result<Self> {
+        let (mut search, _) = actions::search(arguments)?;
+        search.insist("siteId", arguments.argument("siteId")?)?;
+        let cells = arguments.input.fields.keys();
+        let users = cells.filter_map(|it| Some(it.rsplit_once(':')?.1));
+        search.narrow(Membership::FIELD.user_id.is_in(users));
+        Self::of(cx, arguments, &search, MOST_PEOPLE).await
     }
 
     /// Returns all members of the site.

@@ -8,7 +8,6 @@ use entity_core::{
     ActionResult, Arguments, Context, Error, FieldError, Input, Preconditions, Result, Window,
     encode_segment, gate,
 };
-
 use serde_json::Value;
 
 use super::Gradebook;
@@ -85,16 +84,19 @@ impl Grid {
         let window = Window::parse(&arguments.query, most.clamp(1, super::MOST_STUDENTS))?;
         let page = result::course_grades(cx, &site, audience, window).await?;
         let ids: Vec<&str> = page.items.iter().map(|it| it.user_id.as_str()).collect();
-        let (scores, count) = stored::of_first(cx, &site, &ids, items.len()).await?;
-        let mut students = page.items;
-        students.truncate(count);
+        let (mut scores, mut rest) = (Scores::new(), ids.as_slice());
+        while !rest.is_empty() {
+            let (found, count) = stored::of_first(cx, &site, rest, items.len()).await?;
+            scores.extend(found);
+            rest = rest.get(count..).unwrap_or_default();
+        }
         Ok(Self {
             total: result::count_students(cx, &site, audience).await?,
             may_enter: gate::holds(cx, super::audience::GRADE_ALL, &site).await?,
             site,
             window,
             items,
-            students,
+            students: page.items,
             scores,
         })
     }
@@ -128,8 +130,8 @@ impl Grid {
 
     /// The path of the grid from the student with this number on.
     fn path(&self, start: u64) -> String {
-        let site = encode_segment(&self.site);
-        format!("/direct/gradebook/marks/{site}?_start={start}")
+        let (site, limit) = (encode_segment(&self.site), self.window.limit);
+        format!("/direct/gradebook/marks/{site}?_start={start}&_limit={limit}")
     }
 
     /// The other parts of a class that is too large for one page.
@@ -215,7 +217,10 @@ impl Grid {
                     read => read,
                 };
                 match read {
-                    Ok(()) => marks.push(after.into_mark(item, &student.user_id)),
+                    Ok(()) => marks.push(Mark {
+                        comment: None,
+                        ..after.into_mark(item, &student.user_id)
+                    }),
                     Err(message) => errors.push(FieldError { name, message }),
                 }
             }

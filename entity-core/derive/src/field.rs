@@ -61,6 +61,8 @@ pub(crate) struct Field {
     sent: Option<TokenStream>,
     /// The expression of the list's pivot, if it is a table.
     pivot: Option<Expr>,
+    /// The SQL expression of the folded text of a joined field, if it has one.
+    folded: Option<Expr>,
     pub(crate) storage: Storage,
     /// The parts that the field plays in the entry in feeds.
     pub(crate) part: Option<Ident>,
@@ -106,6 +108,7 @@ struct Attributes {
     words: Words,
     default: Option<Expr>,
     sent: Option<Type>,
+    folded: Option<Expr>,
     pivot: Option<Expr>,
     storage: Storage,
     is_optional: bool,
@@ -171,6 +174,7 @@ impl Field {
             doc: doc(&field.attrs),
             sent: attributes.sent(&field.ty, inner, is_table),
             pivot: attributes.pivot.clone(),
+            folded: attributes.folded.clone(),
             storage: attributes.storage(&field.ty, is_table)?,
             part: attributes.part.clone(),
             was: attributes.was.clone(),
@@ -282,10 +286,11 @@ impl Field {
         let sent = self.sent.iter().filter(|_| children.is_none());
         let shape = sent.map(|it| quote!(.shape(::entity_core::shape::of::<#it>)));
         let pivot = self.pivot.iter().map(|it| quote!(.pivot(&#it)));
+        let folded = self.folded.iter().map(|it| quote!(.joined_folded(#it)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
                 #(#writable)* #required #nullable #searchable #column #not_null #(#references)* #(#role)*
-                #(#meaning)* #words #groups #(#default)* #(#shape)* #(#pivot)* #children
+                #(#meaning)* #words #groups #(#default)* #(#shape)* #(#pivot)* #(#folded)* #children
         }
     }
 }
@@ -358,6 +363,7 @@ impl Attributes {
             "kind" => self.kind = Some(meta.value()?.parse()?),
             "sent" => self.sent = Some(meta.value()?.parse()?),
             "pivot" => self.pivot = Some(meta.value()?.parse()?),
+            "folded" => self.folded = Some(meta.value()?.parse()?),
             "column" if meta.input.peek(syn::Token![=]) => {
                 self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());
             }

@@ -115,6 +115,7 @@ use crate::field::Fields;
 /// | `was = "question"` | the name that the column had in a former version: the service renames it |
 /// | `references = "user"` | the field holds the id of an entity of this prefix, which `_expand` shows beside the field |
 /// | `sql = "s.title"` | the field is read from the joined tables, by this expression, and never written; the expression names rows and values as joins do; with `#[serde(skip)]` clients do not see it; with `column`, lists can be filtered and ordered by it |
+/// | `folded = "s.title_folded"` | the expression of the folded text of a field with `sql`: `_search` finds its letters in either case, with and without accents |
 /// | `name_of = creator` | the field is read and never written: the name of the person whose id the field `creator` holds, which has `references = "user"`; empty if there is none |
 /// | `hidden` | the field is a column that clients neither see nor write; it also needs `#[serde(skip)]` |
 /// | `key` | the field is the primary key, where that is not the id |

@@ -10,7 +10,7 @@ pub(crate) const OF_TYPE: &str = "prefix plural singular table unarchived unlist
 /// The attributes of a field.
 pub(crate) const OF_FIELD: &str = "id title site owner created updated version content required optional writable on_create read_only \
     search html plain max email address password new_password zone milliseconds seconds since_1970 recurrence \
-    choices words label hint absent offered for_programs fact due badge default kind sent pivot column was references sql name_of hidden \
+    choices words label hint absent offered for_programs fact due badge default kind sent pivot column was references sql folded name_of hidden \
     key shown position groups children parent facts computed sight unique unique_in_site person \
     uncompared reply over author category files skip";
 

@@ -212,6 +212,16 @@ impl<'a> Call<'a> {
 }
 
 impl Route {
+    /// Returns the field with the id of the entity that an entity of the type belongs to, if it belongs to one.
+    pub fn parent(&self) -> Option<&'static Field> {
+        #[cfg(feature = "sea-orm")]
+        let column = self.table?().parent.map(|it| it.column);
+        #[cfg(not(feature = "sea-orm"))]
+        let column = None;
+        let mut fields = self.schema.fields.iter();
+        fields.find(|it| it.column.is_some() && it.column == column && it.references.is_some())
+    }
+
     /// Returns the tables whose rows count towards the usage of an account and of a site: the declared ones or, if
     /// there are none, those of the record. Rows that belong to nobody and to no archive are the service's own, and count
     /// for nobody.

@@ -15,8 +15,8 @@ pub(super) fn write_contains(
     field: &Field,
     columns: &Columns<'_>,
 ) -> Result<()> {
-    if let Some(name) = field.folded_column() {
-        columns.write_beside(sql, field, &name)?;
+    if field.is_folded() {
+        columns.write_folded(sql, field)?;
         write_like(sql, needle.text());
         return Ok(());
     }

@@ -102,10 +102,12 @@ impl<'a> Columns<'a> {
         self.write_redacted(sql, self.redaction(field), &expression(field, self.table))
     }
 
-    /// Appends the column `name`, which holds the folded text of `field`.
-    pub(super) fn write_beside(&self, sql: &mut Sql, field: &Field, name: &str) -> Result<()> {
-        let text = format!("{}.\"{name}\"", self.table);
-        self.write_redacted(sql, self.redaction(field), &text)
+    /// Appends the folded text of `field`, which [has](Field::is_folded) it.
+    pub(super) fn write_folded(&self, sql: &mut Sql, field: &Field) -> Result<()> {
+        let column = field.folded_column();
+        let own = column.map(|it| format!("{}.\"{it}\"", self.table));
+        let text = own.or_else(|| field.folded_sql.map(ToOwned::to_owned));
+        self.write_redacted(sql, self.redaction(field), &text.unwrap_or_default())
     }
 
     fn redaction(&self, field: &Field) -> Option<&'static RedactedField> {

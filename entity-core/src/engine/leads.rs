@@ -184,7 +184,8 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
     let mut related = Vec::new();
     let site = item.site().map(ToOwned::to_owned);
     for route in registry.routes() {
-        if let Some(field) = field_of_parent(registry, route, item.prefix()) {
+        let parent = route.parent();
+        if let Some(field) = parent.filter(|it| it.references == Some(item.prefix())) {
             // With the site, the form for a new one is filled in.
             let mut query = vec![(field.name, item.id())];
             let of_site = route.schema.role(Role::Site).zip(site.clone());
@@ -222,22 +223,6 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
         }
     }
     Ok(related)
-}
-
-/// Returns the field by which lists of a type find the entities that belong to one of the type `parent`, if they do.
-#[cfg(feature = "sea-orm")]
-fn field_of_parent(registry: &Registry, route: &Route, parent: &str) -> Option<&'static Field> {
-    let table = |route: &Route| route.table.map(|it| it());
-    let of_parent = table(registry.route(parent)?)?.name;
-    let reference = table(route)?.parent.filter(|it| it.table == of_parent)?;
-    let mut fields = route.schema.fields.iter();
-    fields.find(|it| it.column == Some(reference.column) && it.references == Some(parent))
-}
-
-/// Without a database no type has a parent.
-#[cfg(not(feature = "sea-orm"))]
-fn field_of_parent(_: &Registry, _: &Route, _: &str) -> Option<&'static Field> {
-    None
 }
 
 /// Returns the beginning of the list of the entities of a type with these values, if the caller may list them.

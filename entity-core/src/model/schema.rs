@@ -87,6 +87,8 @@ pub struct Field {
     pub children: Option<Children>,
     /// The way in which the list is told as a table, where a format has tables only.
     pub pivot: Option<&'static Pivot>,
+    /// The SQL expression of the folded text of a joined field.
+    pub folded_sql: Option<&'static str>,
     /// The place of the field on pages, if it is one of the few that people look for first.
     pub emphasis: Option<Emphasis>,
 }
@@ -264,6 +266,7 @@ impl Field {
             shape: None,
             children: None,
             pivot: None,
+            folded_sql: None,
             emphasis: None,
         }
     }
@@ -310,8 +313,7 @@ impl Field {
         self
     }
 
-    /// Allows lists to be filtered and ordered by the field, which is the SQL expression `sql`. A joined field is not
-    /// searched as text.
+    /// Allows lists to be filtered and ordered by the field, which is the SQL expression `sql`.
     #[must_use]
     pub const fn joined(mut self, sql: &'static str) -> Self {
         self.sql = Some(sql);
@@ -326,6 +328,18 @@ impl Field {
         let is_text = matches!(self.kind, Kind::Text(_) | Kind::Html(_)) && self.sql.is_none();
         let column = self.column.filter(|_| is_text && self.is_searchable)?;
         Some(format!("{column}{FOLDED}"))
+    }
+
+    /// Sets the SQL expression of the folded text of a joined field, where text searches look.
+    #[must_use]
+    pub const fn joined_folded(mut self, sql: &'static str) -> Self {
+        self.folded_sql = Some(sql);
+        self
+    }
+
+    /// Returns whether text searches look into folded text: that of a column or, of a joined field, of an expression.
+    pub fn is_folded(&self) -> bool {
+        self.folded_sql.is_some() || self.folded_column().is_some()
     }
 
     /// Returns the content of the [folded column](Self::folded_column) if the field's own column contains `text`.

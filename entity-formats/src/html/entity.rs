@@ -75,6 +75,14 @@ struct Section<'a> {
     content: SanitizedHtml<'a>,
 }
 
+/// Returns the prefix, the path and the title of what `item` belongs to, if it is something that the reader may open.
+fn above(item: &Item, tree: &Value, view: &View<'_>) -> Option<(&'static str, String, String)> {
+    let field = view.registry.route(item.prefix())?.parent()?;
+    let target = reference::target(field, tree.as_object()?, view.registry)?;
+    let title = view.allowed_actions.readable.get(&target.path)?;
+    Some((field.references?, target.path, title.clone()))
+}
+
 impl<'a> EntityPage<'a> {
     /// Returns the frame of the page of `item`, which has the fields in `tree`.
     pub(super) fn frame(item: &Item, tree: &Value, view: &View<'a>) -> Frame<'a> {
@@ -84,7 +92,12 @@ impl<'a> EntityPage<'a> {
         let mut frame = Frame::new(title(item, view), view).showing(item.prefix(), view);
         frame.is_narrow = item.schema().look.layout.is_text();
         frame.is_wide = view.allowed_actions.sheet.is_some();
-        let frame = frame.below_list(item.prefix(), site, view);
+        let frame = match above(item, tree, view) {
+            Some((prefix, path, title)) => frame
+                .below_list(prefix, site, view)
+                .below_entity(&path, title),
+            None => frame.below_list(item.prefix(), site, view),
+        };
         // What a course has one of is called as the part of the course is.
         let course = frame.course.as_ref().map(|it| &it.title);
         match course == Some(&frame.title) && item.prefix() != "site" {

@@ -99,16 +99,19 @@ impl<'a> ListPage<'a> {
         let path = format!("/direct/{}", encode_segment(collection.prefix));
         Self {
             kind: view.registry.singular(collection.prefix).to_lowercase(),
-            new_href: view.allowed_actions.create.then(|| {
-                let is_known = |name: &str| is_prefilled(collection.schema, name);
-                let query = Query::of(view).only(is_known);
-                let field = collection.schema.role(Role::Site);
-                let query = match (field, &view.allowed_actions.site) {
-                    (Some(field), Some(site)) => query.with(field.name, site.clone()),
-                    _ => query,
-                };
-                query.behind(&format!("{path}/new.html"))
-            }),
+            // Where a table stands for the list, an action beside it adds to it.
+            new_href: (view.allowed_actions.create && view.allowed_actions.sheet.is_none()).then(
+                || {
+                    let is_known = |name: &str| is_prefilled(collection.schema, name);
+                    let query = Query::of(view).only(is_known);
+                    let field = collection.schema.role(Role::Site);
+                    let query = match (field, &view.allowed_actions.site) {
+                        (Some(field), Some(site)) => query.with(field.name, site.clone()),
+                        _ => query,
+                    };
+                    query.behind(&format!("{path}/new.html"))
+                },
+            ),
             buttons: buttons(&view.allowed_actions.actions),
             asks: Ask::all(&view.allowed_actions.actions, &Value::Null, view),
             links: links(&view.allowed_actions.actions),

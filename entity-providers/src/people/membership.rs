@@ -34,7 +34,7 @@ use serde::Serialize;
 
 use self::location::Location;
 use crate::people::group::{self, MANAGES_GROUPS};
-use crate::people::user::{FULL_NAME, SORT_NAME};
+use crate::people::user::{FULL_NAME, FULL_NAME_FOLDED, SORT_NAME};
 
 /// The provider of memberships.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,8 @@ pub struct Membership {
     #[entity(computed = |it, _| it.user_eid.clone(), for_programs)]
     pub user_display_id: String,
     /// The name of the user.
-    #[entity(title, sql = FULL_NAME, column, search, label = "Name")]
+    #[entity(title, sql = FULL_NAME, folded = FULL_NAME_FOLDED, column, search)]
+    #[entity(label = "Name")]
     pub user_display_name: String,
     /// The first name of the user.
     #[entity(sql = "u.first_name", for_programs)]

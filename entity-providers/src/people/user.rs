@@ -28,7 +28,7 @@ use crate::base::fields::Properties;
 
 pub(crate) use find::{by_eid, by_names, lower};
 pub use find::{credentials, find, keep_hash, note_login};
-pub(crate) use name::{FULL_NAME, NAME_OR_NOTHING, SORT_NAME};
+pub(crate) use name::{FULL_NAME, FULL_NAME_FOLDED, NAME_OR_NOTHING, SORT_NAME};
 pub use name::{display_name, full_name, sort_name};
 pub use password::{NewPassword, PasswordHash, PasswordService, Passwords};
 pub use tries::{Guess, Tries, TryService};

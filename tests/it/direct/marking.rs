@@ -108,6 +108,8 @@ both! {
         let work = row(&table, "Ada Moreau")["path"].as_str().expect("a path").to_owned();
         let mark = [("grade", "102"), ("more", "false"), ("more", "true"), ("then", "stay")];
         send(&teacher, &format!("/direct{work}/mark.html"), &mark).await.expect(StatusCode::SEE_OTHER);
+        let page = teacher.get(&format!("/direct{work}.html")).await.expect(StatusCode::OK).text().to_owned();
+        assert!(page.contains(&format!("page-up\"><a href=\"/direct/assignment/{id}.html\"")), "{page}");
         assert_eq!(prompt(&report(&teacher).await.1, "Ada Moreau", "grade:").1, "102");
         // What no cell can show is left to the page of the work.
         let long = serde_json::json!({ "feedbackComment": "word ".repeat(500) });

@@ -190,7 +190,7 @@ pub(super) fn column(name: &str, schema: &'static Schema) -> Option<&'static Fie
 /// Returns `text`, if the field can be searched for it.
 fn pattern(field: &Field, text: &str) -> Result<String> {
     let text = plain(field.name, text)?;
-    let is_folded = field.folded_column().is_some();
+    let is_folded = field.is_folded();
     match !is_folded && Needle::new(&text).replacements().len() > MOST_REPLACEMENTS {
         true => Err(Error::field(
             field.name,

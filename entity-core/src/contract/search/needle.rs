@@ -54,7 +54,7 @@ impl Needle {
 
     /// Returns whether `text`, the content of `field`, contains the needle.
     pub fn occurs_in(&self, text: &str, field: &Field) -> bool {
-        if field.folded_column().is_some() {
+        if field.is_folded() {
             return fold(text).contains(&self.folded);
         }
         let text = fold_case(text);

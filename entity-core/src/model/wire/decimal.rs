@@ -44,6 +44,11 @@ impl Decimal {
         Self(units)
     }
 
+    /// Returns the number as people write it: without places behind the point if these are 0.
+    pub fn plain(self) -> String {
+        self.to_string().trim_end_matches(".0").to_owned()
+    }
+
     /// Returns the number of ten-thousandths, which columns hold.
     pub const fn units(self) -> i64 {
         self.0

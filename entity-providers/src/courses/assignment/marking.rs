@@ -141,9 +141,7 @@ impl Assignment {
 
     fn form(&self, works: &[Work]) -> Questionnaire {
         let (scale, is_graded) = self.grades();
-        let most = self
-            .most()
-            .map(|it| it.to_string().trim_end_matches(".0").to_owned());
+        let most = self.most().map(Decimal::plain);
         let grade = match &most {
             Some(most) => format!("Grade of {most}"),
             None => "Grade".to_owned(),

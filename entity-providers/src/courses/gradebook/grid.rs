@@ -263,8 +263,7 @@ impl Grid {
 
 /// The heading of the column of an item, such as `Essay 1 of 100`.
 fn heading(item: &GradebookItem) -> String {
-    let points = item.points.to_string();
-    let points = points.trim_end_matches(".0");
+    let points = item.points.plain();
     let remarks = [
         (item.extra_credit, ", extra"),
         (!item.released, ", hidden"),

@@ -2,7 +2,6 @@
 
 use entity_core::reply::{PromptCell, PromptRow, Questionnaire};
 use entity_core::schema::Tone;
-use entity_core::wire::Decimal;
 use entity_core::{ActionResult, Arguments, Context, Error, Result};
 
 use super::Gradebook;
@@ -99,7 +98,7 @@ impl Report {
             percent(part.percentage).unwrap_or_else(|| NOTHING.to_owned()),
             weighing
                 .weight
-                .map(|it| format!("{} %", plain(it)))
+                .map(|it| format!("{} %", it.plain()))
                 .unwrap_or_default(),
             part.adds.map(|it| it.to_string()).unwrap_or_default(),
         ];
@@ -130,7 +129,7 @@ impl Report {
             (true, _) => state("Does not count for you"),
             (false, None) => state("Not graded yet"),
             (false, Some(score)) => {
-                PromptCell::Text(format!("{} of {}", plain(score), plain(item.points)))
+                PromptCell::Text(format!("{} of {}", score.plain(), item.points.plain()))
             }
         };
         let remarks = [
@@ -172,8 +171,4 @@ fn head(title: &str, cells: [String; 3], note: String) -> PromptRow {
             .collect(),
         ..PromptRow::default()
     }
-}
-
-fn plain(number: Decimal) -> String {
-    number.to_string().trim_end_matches(".0").to_owned()
 }

@@ -47,7 +47,8 @@ pub(super) fn actions() -> Vec<Action<Memberships>> {
             .done("Your changes are saved.")
             .doc("Changes a site of at most 999 people, all or nothing. `role:` and the internal id of somebody have a role; \
                 the id of a group, `:` and that id have `true` or nothing. A `title` makes a group; with a `size` besides, \
-                all students are spread over as many as it takes."),
+                all students are spread over as many as it takes. With the id of a `group` it is the new name of that one, which \
+                `delete` deletes."),
         Action::collection(post, "grouping", groups, import)
             .label("Groups from a file")
             .asks(ASKS)
@@ -97,6 +98,7 @@ async fn save(cx: &Context, arguments: Arguments) -> Result<Done> {
     for (title, users) in new_groups {
         table.fill(cx, &title, &users).await?;
     }
+    table.change_group(cx, &arguments).await?;
     for member in &table.members {
         let Some(role) = changes.get(&member.cell("role")) else {
             continue;
@@ -237,9 +239,30 @@ impl<'a> Table<'a> {
             ..Prompt::line(name.to_owned(), text.to_owned(), String::new())
         };
         let spread = "With a number, all students are spread over Lab C 1, Lab C 2 and so on.";
+        let group = |value: &str, label: &str| Choice {
+            value: value.to_owned(),
+            label: label.to_owned(),
+            is_chosen: value.is_empty(),
+        };
+        let all = self
+            .groups
+            .iter()
+            .flatten()
+            .map(|it| group(&it.id, &it.title));
+        let of_group = Prompt {
+            choices: std::iter::once(group("", "A new one")).chain(all).collect(),
+            ..prompt("group", "Group", "")
+        };
+        let delete = Prompt::tick("delete".to_owned(), "Delete this group".to_owned(), false);
         let prompts = [
-            prompt("title", "New group", "What people call it, such as Lab C."),
-            prompt("size", "Students in each", spread),
+            of_group,
+            prompt(
+                "title",
+                "Name of the group",
+                "What people call it, such as Lab C.",
+            ),
+            prompt("size", "Students in each new group", spread),
+            delete,
         ];
         Questionnaire {
             title: "People".to_owned(),
@@ -298,11 +321,11 @@ impl<'a> Table<'a> {
     ) -> Result<BTreeMap<String, Vec<String>>> {
         let size = parameters::text(arguments, "size")?;
         let title = match parameters::text(arguments, "title")? {
+            _ if parameters::text(arguments, "group")?.is_some() => return Ok(BTreeMap::new()),
             Some(title) => title,
             None if size.is_none() => return Ok(BTreeMap::new()),
             None => return Err(Error::field("title", "is required with a size")),
         };
-        check_title("title", &title)?;
         let mut groups = BTreeMap::from([(title.clone(), Vec::new())]);
         if let Some(size) = size {
             let size = size.parse().ok().filter(|it: &usize| *it > 0);
@@ -331,14 +354,47 @@ impl<'a> Table<'a> {
                 .map(|(number, at)| (format!("{title} {number}"), part(at)))
                 .collect();
         }
-        let is_taken = |it: &&SiteGroup| groups.contains_key(&it.title);
-        match self.groups.iter().flatten().find(is_taken) {
-            Some(it) => Err(Error::field(
+        groups.keys().try_for_each(|it| self.check_title(it))?;
+        Ok(groups)
+    }
+
+    /// Insists that a group may be called `title` from now on.
+    fn check_title(&self, title: &str) -> Result<()> {
+        check_title("title", title)?;
+        match self.groups.iter().flatten().any(|it| it.title == title) {
+            true => Err(Error::field(
                 "title",
-                format!("must not be “{}” again", it.title),
+                format!("must not be “{title}” again"),
             )),
-            None => Ok(groups),
+            false => Ok(()),
         }
+    }
+
+    /// Renames or deletes the group that was chosen, if one was.
+    async fn change_group(&self, cx: &Context, arguments: &Arguments) -> Result<()> {
+        let is_deleted = parameters::truth(arguments, "delete")?;
+        let Some(id) = parameters::text(arguments, "group")? else {
+            return match is_deleted {
+                true => Err(Error::field("group", "is required: which group is deleted")),
+                false => Ok(()),
+            };
+        };
+        let found = self.groups.iter().flatten().find(|it| it.id == id);
+        let group = found.cloned();
+        let group = group.ok_or_else(|| Error::field("group", "must be a group of the site"))?;
+        group::emit_event(cx, &group);
+        if is_deleted {
+            return db::delete(cx, group).await;
+        }
+        let title = parameters::text(arguments, "title")?;
+        let title = title.ok_or_else(|| Error::field("title", "is required: its new name"))?;
+        self.check_title(&title)?;
+        let renamed = SiteGroup {
+            title,
+            modified: cx.now().timestamp_millis(),
+            ..group.clone()
+        };
+        db::store(cx, group, renamed).await.map(drop)
     }
 
     /// Puts `users`, who are not there yet, into the group with this title, which is made if it is missing.

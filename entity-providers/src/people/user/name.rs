@@ -8,6 +8,9 @@ pub(crate) const FULL_NAME: &str = "trim(u.first_name || ' ' || u.last_name)";
 /// The same, and empty where no account `u` was joined.
 pub(crate) const NAME_OR_NOTHING: &str = "coalesce(trim(u.first_name || ' ' || u.last_name), '')";
 
+/// [`FULL_NAME`] with folded letters, where searches look.
+pub(crate) const FULL_NAME_FOLDED: &str = "trim(u.first_name_folded || ' ' || u.last_name_folded)";
+
 /// [`sort_name`] in SQL, of the columns of an account `u`; empty if there is no name.
 pub(crate) const SORT_NAME: &str = "CASE WHEN u.first_name = '' THEN u.last_name \
     WHEN u.last_name = '' THEN u.first_name ELSE u.last_name || ', ' || u.first_name END";

@@ -255,7 +255,7 @@ fn number(text: &str) -> Result<String, String> {
     Ok(
         match text.len() <= LONGEST_NUMBER && Decimal::parse(text).is_ok() {
             true => text.to_owned(),
-            false => number.to_string().trim_end_matches(".0").to_owned(),
+            false => number.plain(),
         },
     )
 }

@@ -38,7 +38,7 @@ pub mod usage;
 
 pub use crate::model::counted::Counted;
 pub use crate::model::migration::Migration;
-pub use crate::model::table::{ColumnType, MADE_BY, TableSpec, Unique};
+pub use crate::model::table::{ColumnType, MADE_BY, NoOverlap, TableSpec, Unique};
 pub use column::Column;
 pub use declared_sql::check_declared_sql;
 pub use entity::Values;
@@ -51,8 +51,8 @@ pub use quota::{Quota, Quotas, check as check_quotas};
 pub use record::{
     ColumnValue, Followed, GroupTable, MOST_PASSED, Parent, Record, Secret, THIS, add, among,
     children, computed, count, count_by, create, delete, delete_of_person, find, follow, insert,
-    insert_many, json_value, large_number, later, list, list_statement, load, lock, new_key,
-    new_number, note, owner, pin, put, put_many, read, read_json, read_many, replace, row,
+    insert_many, json_value, large_number, later, list, list_statement, load, lock, lock_text,
+    new_key, new_number, note, owner, pin, put, put_many, read, read_json, read_many, replace, row,
     sent_list, store, update,
 };
 pub use row::{FromRow, Row, columns};

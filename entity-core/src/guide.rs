@@ -19,6 +19,8 @@
 //! | [`step_09_tests`] | tests |
 //! | [`step_10_views`] | views and endpoints below `/api` |
 //! | [`step_11_files`] | files that people upload and download |
+//! | [`step_12_beside`] | what happens at a deletion, at a time, and to people who are told |
+//! | [`step_13_whole`] | a whole type: bookings without overlap, approval, notices, a job, settings, a view |
 //! | [`terms`] | [`Context`](crate::Context), [`Scope`](crate::Scope), [`Search`](crate::Search), errors and statuses |
 //!
 //! [`derive(Entity)`](macro@crate::Entity) lists all attributes.
@@ -35,4 +37,6 @@ pub mod step_08_formats;
 pub mod step_09_tests;
 pub mod step_10_views;
 pub mod step_11_files;
+pub mod step_12_beside;
+pub mod step_13_whole;
 pub mod terms;

@@ -51,6 +51,7 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | tables for spreadsheets | [`sheet`] |
 //! | settings of a crate, and what it does at the start | [`mod@setting`], [`register_setting!`], [`register_start!`] |
 //! | events of which people are notified | [`Notice`], [`register_notice!`] |
+//! | work at a time | [`register_job!`] |
 //! | events that recur, and files of events | [`recurrence`], [`ics`] |
 //! | random credentials, of which a table keeps a hash | [`token`] |
 //! | addresses below `/api` | [`endpoint`], [`mod@view`] |
@@ -146,6 +147,7 @@ mod contract {
     pub mod html;
     pub mod ics;
     pub(crate) mod input;
+    pub(crate) mod job;
     pub(crate) mod kind;
     pub(crate) mod look_up;
     pub(crate) mod name;
@@ -205,6 +207,7 @@ pub mod engine {
     pub use crate::contract::edge::{Edge, Work};
     pub use crate::contract::event::Event;
     pub use crate::contract::event_sink::{Audit, EventSink};
+    pub use crate::contract::job::{Job, JobHook};
     pub use crate::contract::look_up::look_up;
     pub use crate::contract::notice::NoticeRegistration;
     pub use crate::contract::operation::{
@@ -273,7 +276,9 @@ pub use contract::registry::Registry;
 pub use contract::search::{Page, Search, Window};
 pub use contract::start::Start;
 pub use entity_core_derive::{Entity, View, standard};
-pub use model::entity::{Content, Enclosure, Entity, EventEntry, FeedEntry, Occurrence};
+pub use model::entity::{
+    Content, Enclosure, Entity, EventEntry, EventStatus, FeedEntry, Occurrence,
+};
 pub use model::value::flag;
 pub use primitives::error::{Error, ErrorKind, FieldError, Result};
 pub use primitives::path::encode_segment;

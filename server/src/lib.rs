@@ -57,6 +57,7 @@ pub mod operate {
     pub(crate) mod follower;
     pub(crate) mod idempotency;
     pub(crate) mod janitor;
+    pub(crate) mod jobs;
     pub(crate) mod journal;
     pub mod migration;
     pub mod node;

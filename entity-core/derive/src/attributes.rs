@@ -8,6 +8,7 @@ use syn::{
 };
 
 use crate::names;
+use crate::no_overlap::NoOverlap;
 
 /// The values of `#[entity(…)]`, of `#[serde(…)]` and of the doc comment on the struct.
 #[derive(Default)]
@@ -24,6 +25,7 @@ pub(crate) struct TypeAttributes {
     pub(crate) tool: Option<LitStr>,
     /// The columns that the type had and that the service removes.
     pub(crate) dropped: Vec<LitStr>,
+    pub(crate) no_overlap: Option<NoOverlap>,
     /// The query whose rows are read in the place of a table.
     pub(crate) source: Option<Expr>,
     /// The joined tables: the kind of join, then the table and the condition.
@@ -61,6 +63,8 @@ pub(crate) struct TypeAttributes {
     /// The function that says whether a value carries something that is shown only once.
     pub(crate) told_once: Option<Path>,
     pub(crate) asked: Option<Path>,
+    /// The function that is called before one is deleted.
+    pub(crate) removed: Option<Path>,
     /// The function that returns the label of the button that deletes one.
     pub(crate) removal: Option<Path>,
     /// Where the caller's own are, below the prefix.
@@ -127,6 +131,7 @@ impl TypeAttributes {
             "unarchived" => self.is_unarchived = true,
             "unlisted" => self.is_unlisted = true,
             "maker_pays" => self.maker_pays = true,
+            "no_overlap" => self.no_overlap = Some(NoOverlap::parse(meta)?),
             "dropped" => self.dropped = parse_texts(meta)?,
             "join" => self.join("JOIN", &meta.value()?.parse()?),
             "left_join" => self.join("LEFT JOIN", &meta.value()?.parse()?),
@@ -148,6 +153,7 @@ impl TypeAttributes {
             "event" => self.event = Some(meta.value()?.parse()?),
             "for_holders" => self.for_holders = parse_texts(meta)?,
             "version" => self.version = Some(meta.value()?.parse()?),
+            "removed" => self.removed = Some(meta.value()?.parse()?),
             "removal" => self.removal = Some(meta.value()?.parse()?),
             "asked" => self.asked = Some(meta.value()?.parse()?),
             "told_once" => self.told_once = Some(meta.value()?.parse()?),

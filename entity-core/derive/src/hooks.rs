@@ -58,15 +58,25 @@ pub(crate) fn settle(attributes: &TypeAttributes) -> Option<TokenStream> {
     })
 }
 
-/// Generates `complete`, if the type names a function that computes fields.
-pub(crate) fn complete(attributes: &TypeAttributes) -> Option<TokenStream> {
-    let path = attributes.complete.as_ref()?;
-    Some(quote! {
-        async fn complete(
-            cx: &::entity_core::Context,
-            records: &mut [Self],
-        ) -> ::entity_core::Result<()> {
-            #path(cx, records).await
+/// Generates `complete` and `removed`, if the type names functions that compute fields and that are called before an entity is
+/// deleted.
+pub(crate) fn complete(attributes: &TypeAttributes) -> TokenStream {
+    let complete = attributes.complete.iter().map(|path| {
+        quote! {
+            async fn complete(
+                cx: &::entity_core::Context,
+                records: &mut [Self],
+            ) -> ::entity_core::Result<()> {
+                #path(cx, records).await
+            }
         }
-    })
+    });
+    let removed = attributes.removed.iter().map(|path| {
+        quote! {
+            async fn removed(&self, cx: &::entity_core::Context) -> ::entity_core::Result<()> {
+                #path(self, cx).await
+            }
+        }
+    });
+    quote!(#(#complete)* #(#removed)*)
 }

@@ -15,6 +15,7 @@ mod field;
 mod hooks;
 mod look;
 mod names;
+mod no_overlap;
 mod orm;
 mod people;
 mod record;
@@ -46,6 +47,7 @@ use crate::field::Fields;
 /// |---|---|
 /// | `prefix = "poll"` | the type's prefix; makes the struct its own provider |
 /// | `table = "poll"` | the table: each entity is a row of it. The service creates the table and adds the columns that it lacks; rows go with their site. The module `poll`, called as the struct is, in small letters, is the table as an entity of sea-orm, for queries and conditions |
+/// | `no_overlap(item, start, end)` | of the entities that have the same `item`, no two are at once: another one is refused as a conflict, also one that somebody else writes at the same moment. The last two fields are the instants at which the time begins and is over; a null end is none. With `only = "state <> 'refused'"`, a condition in SQL, other rows do not count |
 /// | `dropped("hint")` | columns that the type had in a former version: the service removes them with what is in them |
 /// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this`, that of a `parent` is there as `parent`, and `{caller}` and `{now}` stand for the caller's internal id and for the present instant in milliseconds |
 /// | `source = QUERY` | a constant text with the query whose rows are read in the place of a table; without `prefix`, and for reading alone |
@@ -69,6 +71,7 @@ use crate::field::Fields;
 /// | `for_holders("kind", …)` | the kinds of events of the type that only those are told who hold the function of this name in the site, because they say more than the entity shows yet (`Provider::FOR_HOLDERS`) |
 /// | `told_once = path` | a `fn(&Self) -> bool`, which returns whether this value carries something that is shown only in one answer, such as a new secret |
 /// | `asked = path` | a `fn(Option<&Self>, caller: Option<&str>, field: &str) -> bool`, which returns whether the form to change the entity, or to make one, asks the caller, an internal id, for the field |
+/// | `removed = path` | an `async fn(&Self, cx: &Context) -> Result<()>`, called before the entity is deleted by a client or by code; not where it is deleted with its site, its parent or its account |
 /// | `removal = path` | a `fn(&Self, caller: Option<&str>) -> &'static str`: the label of the button by which the caller, an internal id, deletes the entity, such as `Leave the course` |
 /// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
 /// | `layout = article` | the shape of the pages of the type: `plain`, `article`, `thread`, `work`, `folder`, `people` or `agenda` (`entity_core::schema::Layout`); without it, `plain` |

@@ -30,13 +30,13 @@ pub(crate) fn implement(
     let source = option(attributes.source.as_ref().map(|it| quote!(#it)));
     let (version, position) = (column_of_role(fields, "Version"), position(fields));
     let (columns, values) = columns(fields);
-    let further_columns = further_columns(attributes, fields)?;
+    let kind = attributes.prefix.as_ref().unwrap_or(table);
+    let further_columns = further_columns(attributes, fields, kind)?;
     let select = select(fields);
     let reading = reading(fields);
     let making = making(name, fields);
     let changes = changes(fields);
     let owner = owner(fields);
-    let kind = attributes.prefix.as_ref().unwrap_or(table);
     let taken = option(unique::taken(kind, fields));
     let redacted = redacted(fields)?;
     let computing = computing(fields)?;
@@ -214,8 +214,13 @@ fn columns(fields: &Fields) -> (TokenStream, TokenStream) {
     )
 }
 
-/// Generates what else is declared of columns: former names, removals, which are unique, and which clients write.
-fn further_columns(attributes: &TypeAttributes, fields: &Fields) -> syn::Result<TokenStream> {
+/// Generates what else is declared of columns: former names, removals, which are unique, which times do not
+/// overlap, and which clients write.
+fn further_columns(
+    attributes: &TypeAttributes,
+    fields: &Fields,
+    kind: &LitStr,
+) -> syn::Result<TokenStream> {
     let dropped = &attributes.dropped;
     let is_present = |it: &&LitStr| stored(fields).any(|field| field.column_name() == it.value());
     if let Some(present) = dropped.iter().find(is_present) {
@@ -237,7 +242,10 @@ fn further_columns(attributes: &TypeAttributes, fields: &Fields) -> syn::Result<
     let persons = persons.map(Field::column_name);
     let accounts = fields.0.iter().filter(|it| people::names_account(it));
     let accounts = accounts.map(Field::column_name);
+    let no_overlap = attributes.no_overlap.as_ref();
+    let no_overlap = no_overlap.map(|it| it.constant(kind, fields)).transpose()?;
     Ok(quote! {
+        #no_overlap
         const RENAMED: &'static [(&'static str, &'static str)] = &[#(#renamed),*];
         const UNIQUE: &'static [::entity_core::db::Unique] = &[#(#unique),*];
         const DROPPED: &'static [&'static str] = &[#(#dropped),*];

@@ -8,12 +8,15 @@
 //!     kind: "loan.new",
 //!     tool: "example.loans",
 //!     audience: Audience::Site,
+//!     text: "{borrowerName} has borrowed {item}",
 //! };
 //! entity_core::register_notice!(NEW_LOAN);
 //! ```
 //!
 //! A follower of the outbox makes a notification for each person. What a notification shows of the entity is read when it
 //! is looked at, so that nobody is told of an entity that they may not read then: it can be a draft, or be for others.
+
+use serde_json::{Map, Value};
 
 /// A kind of events of which people are notified. There is at most one notice for each kind of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,9 @@ pub struct Notice {
     pub tool: &'static str,
     /// The people who are notified.
     pub audience: Audience,
+    /// The sentence that people read, in which `{item}` stands for the field `item` of the entity as its reader sees it; empty
+    /// for the title of the entity. Where a field is none of the entity or is empty, the title takes its place.
+    pub text: &'static str,
 }
 
 /// The people who are notified of an event. Whoever caused the event is never among them.
@@ -63,6 +69,33 @@ impl Notice {
         pairs.find(|(one, other)| one == other).map(|it| *it.0)
     }
 
+    /// Returns the sentences about an entity that has `fields`: those that it can complete, each with the kind of its notice.
+    pub(crate) fn sentences(fields: &Map<String, Value>) -> Vec<(&'static str, String)> {
+        let all = Self::all().filter(|it| !it.text.is_empty());
+        let sentences = all.filter_map(|it| Some((it.kind, it.sentence(fields)?)));
+        sentences.collect()
+    }
+
+    /// Returns whether there is a notice with a sentence of its own.
+    pub(crate) fn has_sentences() -> bool {
+        Self::all().any(|it| !it.text.is_empty())
+    }
+
+    fn sentence(&self, fields: &Map<String, Value>) -> Option<String> {
+        let mut parts = self.text.split('{');
+        let mut sentence = parts.next()?.to_owned();
+        for part in parts {
+            let (name, rest) = part.split_once('}')?;
+            match fields.get(name)? {
+                Value::String(text) if !text.is_empty() => sentence.push_str(text),
+                Value::Number(number) => sentence.push_str(&number.to_string()),
+                _ => return None,
+            }
+            sentence.push_str(rest);
+        }
+        Some(sentence)
+    }
+
     fn all() -> impl Iterator<Item = Self> {
         let all = inventory::iter::<NoticeRegistration>.into_iter();
         all.map(|it| it.0)
@@ -75,4 +108,33 @@ macro_rules! register_notice {
     ($notice:expr) => {
         $crate::inventory::submit! { $crate::engine::NoticeRegistration($notice) }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_sentence_has_the_fields_of_its_entity_or_is_none() {
+        let notice = Notice {
+            event: "loan.refuse",
+            kind: "loan.refuse",
+            tool: "example.loans",
+            audience: Audience::Person,
+            text: "{item} was not lent to you for {days} days: {reason}.",
+        };
+        let fields = |reason: Value| {
+            let fields = json!({"item": "A {tent}", "days": 3, "reason": reason});
+            fields.as_object().cloned().unwrap_or_default()
+        };
+        let told = notice.sentence(&fields("It leaks".into()));
+        let expected = "A {tent} was not lent to you for 3 days: It leaks.";
+        assert_eq!(told.as_deref(), Some(expected));
+        for unknown in [Value::Null, "".into()] {
+            assert_eq!(notice.sentence(&fields(unknown)), None);
+        }
+        assert_eq!(notice.sentence(&Map::new()), None);
+    }
 }

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::context::Context;
+use crate::contract::notice::Notice;
 use crate::contract::registry::Registry;
+use crate::contract::reply::Item;
 use crate::model::wire;
-use crate::primitives::error::Result;
+use crate::primitives::error::{Error, Result};
 use crate::primitives::reference::Reference;
 
 /// The number of entities that are loaded at once: no more of them are held than that.
@@ -18,6 +20,8 @@ pub struct ReferencePreview {
     pub title: Option<String>,
     /// The path of the entity below `/direct`, percent-encoded.
     pub path: String,
+    /// The sentences of notices about it, each with the kind of the notice.
+    pub sentences: Vec<(&'static str, String)>,
 }
 
 /// Returns those of the entities with these references that the caller may read now, by their references. Each type is
@@ -53,10 +57,19 @@ pub async fn read_references(
                 let preview = ReferencePreview {
                     title: item.title(),
                     path: reference.path(),
+                    sentences: sentences(&item)?,
                 };
                 found.insert(reference.to_string(), preview);
             }
         }
     }
     Ok(found)
+}
+
+fn sentences(item: &Item) -> Result<Vec<(&'static str, String)>> {
+    if !Notice::has_sentences() {
+        return Ok(Vec::new());
+    }
+    let data = serde_json::to_value(item.data()).map_err(Error::internal)?;
+    Ok(data.as_object().map_or_else(Vec::new, Notice::sentences))
 }

@@ -30,6 +30,7 @@ impl TableSpec {
             columns: T::COLUMNS,
             renamed: T::RENAMED,
             unique: T::UNIQUE,
+            no_overlap: T::NO_OVERLAP,
             dropped: T::DROPPED,
             folded: folded_fields(T::schema()).map(|it| it.0).collect(),
             key: T::KEY,
@@ -147,13 +148,16 @@ impl TableSpec {
         [false, true].map(|is_within_site| index_name(self.name, column, is_within_site))
     }
 
-    /// Returns the indexes for the lists of a site, for what belongs to a parent, and for the rows that name a stored
-    /// file: the name of each, and the statement that creates it.
+    /// Returns the indexes for the lists of a site, for what belongs to a parent, for the rows that name a stored file, and
+    /// for those of which no two are at once: the name of each, and the statement that creates it.
     pub fn indexes(&self) -> impl Iterator<Item = (String, IndexCreateStatement)> {
         let of_site = self.site.map(|it| ("by_site".to_owned(), it));
         let of_parent = self.parent.map(|it| ("by_parent".to_owned(), it.column));
         let of_blobs = self.blobs.iter().map(|it| (format!("by_{it}"), *it));
+        let of_times = self.no_overlap.and_then(|it| it.same.first());
+        let of_times = of_times.map(|it| (format!("times_by_{it}"), *it));
         let all = of_site.into_iter().chain(of_parent).chain(of_blobs);
+        let all = all.chain(of_times);
         all.map(|(name, column)| {
             let name = format!("{}_{name}", self.name);
             let mut statement = Index::create();

@@ -89,32 +89,60 @@
 //! creations, for updates and for [`db::replace`](crate::db::replace), but not for [`db::insert`](crate::db::insert),
 //! which stores a record as it is.
 //!
-//! ```
-//! # use entity_core::{Context, DateTimeUtc, Entity, Error, Result};
+//! ```standalone_crate
 //! use entity_core::sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+//! use entity_core::{Context, DateTimeUtc, Entity, Error, Result, db};
 //! # /// A piece of equipment that somebody has borrowed.
 //! # #[derive(Clone, Debug, serde::Serialize, Entity)]
-//! # #[entity(table = "loan")]
+//! # #[serde(rename_all = "camelCase")]
+//! # #[entity(prefix = "loan", table = "loan", access = Site("loan"), verbs(read, list, create, update, delete))]
+//! # #[entity(settle = Self::settle)]
 //! # struct Loan {
 //! #     #[entity(id)] loan_id: String,
 //! #     #[entity(site)] site_id: String,
-//! #     item: String,
-//! #     returned: Option<DateTimeUtc>,
+//! #     #[entity(owner, on_create, references = "user")] borrower: String,
+//! #     #[entity(title, search)] item: String,
+//! #     due: DateTimeUtc,
+//! #     #[entity(read_only)] returned: Option<DateTimeUtc>,
+//! #     #[entity(version)] version: i64,
 //! # }
+//! # entity_core::register!(Loan);
 //! # impl Loan {
 //!
 //! async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+//!     if before.is_some_and(|it| it.item == self.item) {
+//!         return Ok(());
+//!     }
+//!     // Who lends the same item at this moment is not in the table yet: one after the other.
+//!     db::lock_text::<Self>(cx, &format!("{}/{}", self.site_id, self.item)).await?;
 //!     let lent = loan::Entity::find()
 //!         .filter(loan::Column::SiteId.eq(&self.site_id))
 //!         .filter(loan::Column::Item.eq(&self.item))
+//!         .filter(loan::Column::LoanId.ne(&self.loan_id))
 //!         .filter(loan::Column::Returned.is_null());
-//!     match before {
-//!         None if lent.count(cx.db()?).await? > 0 => Err(Error::conflict("this item is lent already")),
-//!         _ => Ok(()),
+//!     match lent.count(cx.db()?).await? {
+//!         0 => Ok(()),
+//!         _ => Err(Error::conflict("this item is lent already")),
 //!     }
 //! }
 //! # }
+//! # fn main() {
+//! #     entity_core::Registry::from_inventory().unwrap();
+//! # }
 //! ```
+//!
+//! A rule about several rows needs a lock. Requests run at the same time, and a query does not see what another one has
+//! written and not yet finished: on PostgreSQL two people would borrow the last item. There are four ways, of which the
+//! first that fits is the best:
+//!
+//! | rule | way |
+//! |---|---|
+//! | no two entities have the same value | `unique` or `unique_in_site` on the field |
+//! | no two are at the same time | `no_overlap(item, start, end)` on the type |
+//! | about the rows of something that has a row itself, such as the places of an excursion | [`db::lock`](crate::db::lock) on that row before the query |
+//! | about something that has no row | [`db::lock_text`](crate::db::lock_text) on what names it, as above |
+//!
+//! A lock ends with the request. On SQLite requests that write come one after the other in any case.
 //!
 //! The module `loan` is the table as an entity of [`sea_orm`], which the derive makes of the struct: it
 //! is called as the struct is, in small letters, and its columns are called as the fields are. A misspelt column does

@@ -195,8 +195,8 @@ pub struct EventEntry {
     /// True if the event takes whole days: those from the day of `start` to the day of `end`, both included. An `end`
     /// at midnight belongs to the day before.
     pub is_all_day: bool,
-    /// True if the event is cancelled. A cancelled event stays in the list, so that calendars learn of it.
-    pub is_cancelled: bool,
+    /// Says whether it takes place.
+    pub status: EventStatus,
     /// The number of changes, by which calendars tell the newer of two entries.
     pub sequence: u32,
     /// The time at which the event was created.
@@ -229,7 +229,7 @@ impl EventEntry {
             start,
             end,
             is_all_day: false,
-            is_cancelled: false,
+            status: EventStatus::Confirmed,
             sequence: 0,
             created: None,
             updated,
@@ -239,6 +239,18 @@ impl EventEntry {
             occurrence: None,
         }
     }
+}
+
+/// The `STATUS` of iCalendar: whether an event takes place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventStatus {
+    /// It takes place.
+    #[default]
+    Confirmed,
+    /// It may take place: calendars show it as not settled yet.
+    Tentative,
+    /// It does not take place. It stays in the list, so that calendars learn of it.
+    Cancelled,
 }
 
 /// One of the occurrences of an event that recurs.

@@ -40,6 +40,22 @@ impl Unique {
     }
 }
 
+/// A time of rows that must not overlap: at each instant there is at most one of the rows that agree in some columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoOverlap {
+    /// The columns in which rows agree that must not overlap, such as that with the thing that is lent. Rows that have
+    /// null there overlap with nothing.
+    pub same: &'static [&'static str],
+    /// The column with the instant at which the time begins.
+    pub start: &'static str,
+    /// The column with the instant at which it is over, which is not part of it; null if it never is.
+    pub end: &'static str,
+    /// The condition on a row, in SQL, with which it counts; without one, every row does.
+    pub only: &'static str,
+    /// The message for the entity that is refused.
+    pub message: &'static str,
+}
+
 pub(crate) fn index_name(table: &str, column: &str, is_within_site: bool) -> String {
     let end = if is_within_site { "in_site" } else { "unique" };
     format!("{table}_{column}_{end}")
@@ -60,6 +76,8 @@ pub struct TableSpec {
     pub renamed: &'static [(&'static str, &'static str)],
     /// The columns in which no two rows, or no two rows of a site, have the same value.
     pub unique: &'static [Unique],
+    /// The time of rows that must not overlap, if there is one.
+    pub no_overlap: Option<NoOverlap>,
     /// The columns that a former version of the type had, and that the service removes.
     pub dropped: &'static [&'static str],
     /// The fields whose text is also stored folded, in a column of its own.

@@ -116,9 +116,10 @@ fn event(uid: &str, item: &Item, entry: &EventEntry, view: &View<'_>) -> Event {
             "{}.html",
             entity_url(view.base_url, &item.reference())
         ))
-        .status(match entry.is_cancelled {
-            true => EventStatus::Cancelled,
-            false => EventStatus::Confirmed,
+        .status(match entry.status {
+            entity_core::EventStatus::Confirmed => EventStatus::Confirmed,
+            entity_core::EventStatus::Tentative => EventStatus::Tentative,
+            entity_core::EventStatus::Cancelled => EventStatus::Cancelled,
         });
     if let Some(created) = entry.created {
         event.created(created);

@@ -137,6 +137,7 @@ entity_core::register_notice!(Notice {
     kind: "annc.new",
     tool: "sakai.announcements",
     audience: Audience::Site,
+    text: "",
 });
 
 impl Announcement {

@@ -267,6 +267,7 @@ entity_core::register_notice!(Notice {
     kind: "asn.new.assignment",
     tool: "sakai.assignment.grades",
     audience: Audience::Site,
+    text: "",
 });
 
 /// Checks that `later` is not before `sooner`: two fields with their names.

@@ -208,6 +208,7 @@ entity_core::register_notice!(Notice {
     kind: "sam.assessment.available",
     tool: "sakai.samigo",
     audience: Audience::Site,
+    text: "",
 });
 
 /// Leaves only the site that the query names.

@@ -57,6 +57,7 @@ entity_core::register_notice!(Notice {
     kind: SENT,
     tool: "sakai.membership",
     audience: Audience::Guest,
+    text: "",
 });
 
 /// Somebody is asked to become a member of a site.

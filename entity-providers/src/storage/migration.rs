@@ -54,6 +54,7 @@ pub const TABLES: &[&str] = &[
     "follower",
     "group_member",
     "idempotency_key",
+    "job",
     "login_failure",
     "membership",
     "outbox",

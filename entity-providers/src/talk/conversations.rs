@@ -287,12 +287,14 @@ entity_core::register_notice!(Notice {
     kind: REPLY,
     tool: TOOL,
     audience: Audience::Person,
+    text: "",
 });
 entity_core::register_notice!(Notice {
     event: comment::CREATED,
     kind: REPLY,
     tool: TOOL,
     audience: Audience::Person,
+    text: "",
 });
 /// The id of the tool of conversations.
 const TOOL: &str = "sakai.conversations";

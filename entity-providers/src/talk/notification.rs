@@ -58,7 +58,7 @@ pub struct Notification {
     /// The reference of the entity, such as `/announcement/7`.
     #[entity(read_only, for_programs)]
     pub reference: String,
-    /// The title of the entity.
+    /// The title of the entity, or the sentence that its type has for the event.
     #[entity(title, computed)]
     pub title: String,
     /// The address of the entity.
@@ -125,7 +125,11 @@ impl Notification {
                 continue;
             };
             notification.url = format!("{}/direct{}", cx.base_url(), entity.path);
-            notification.title = entity.title.clone().unwrap_or_default();
+            let sentences = entity.sentences.iter();
+            let mut sentences = sentences.filter(|it| it.0 == notification.event);
+            let sentence = sentences.next().map(|it| it.1.clone());
+            let title = sentence.or_else(|| entity.title.clone());
+            notification.title = title.unwrap_or_default();
             notification.is_seen = true;
         }
         Ok(())

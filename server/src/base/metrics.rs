@@ -77,6 +77,7 @@ struct Counters {
     queue: Family<Label, Counter<f64, AtomicU64>>,
     waited: PerClass<Counter<f64, AtomicU64>>,
     restarts: Family<Label, Counter>,
+    jobs: Family<Labels, Counter>,
     degraded: Family<Label, Gauge>,
 }
 
@@ -96,6 +97,7 @@ impl Default for Counters {
             refusals: Family::default(),
             queue,
             restarts: Family::default(),
+            jobs: Family::default(),
             degraded: Family::default(),
         }
     }
@@ -135,6 +137,11 @@ impl Default for MetricsRegistry {
             counters.restarts.clone(),
         );
         registry.register(
+            "job_runs",
+            "Transactions of jobs, by job and by whether they are done or failed",
+            counters.jobs.clone(),
+        );
+        registry.register(
             "degraded",
             "1 for each part of the service that does not work as it should",
             counters.degraded.clone(),
@@ -170,6 +177,13 @@ impl Metrics {
     /// Counts that the background task of this name failed and was started again.
     pub fn restarted(&self, task: &'static str) {
         self.0.restarts.get_or_create(&[("task", task)]).inc();
+    }
+
+    /// Counts that a transaction of the job of this name is done or failed.
+    pub fn ran(&self, job: &'static str, is_done: bool) {
+        let outcome = if is_done { "done" } else { "failed" };
+        let labels = [("job", job), ("outcome", outcome)];
+        self.0.jobs.get_or_create(&labels).inc();
     }
 
     /// Says whether the part of this name does not work as it should.

@@ -1,5 +1,6 @@
 //! The tables of the service itself: sessions, failures to log in, stored responses of idempotency keys, the identity
-//! of the database, the outbox with the offsets of its followers, and the audit log.
+//! of the database, the outbox with the offsets of its followers, the audit log, and
+//! when jobs are due.
 
 use async_trait::async_trait;
 use entity_providers::storage::migration::Tables;
@@ -8,7 +9,12 @@ use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
 /// The steps, in order. They run behind those of the providers.
 pub(crate) fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-    vec![Box::new(AUDIT), Box::new(BASELINE), Box::new(OutboxLock)]
+    vec![
+        Box::new(AUDIT),
+        Box::new(BASELINE),
+        Box::new(OutboxLock),
+        Box::new(JOB),
+    ]
 }
 
 /// The audit log, which SQLite has in a file of its own, too, for the rows of reads.
@@ -20,6 +26,11 @@ pub(crate) const AUDIT: Tables = Tables {
 const BASELINE: Tables = Tables {
     name: "m20261128_000003_service",
     sql: include_str!("migration/baseline.sql"),
+};
+
+const JOB: Tables = Tables {
+    name: "m20261129_000005_job",
+    sql: include_str!("migration/job.sql"),
 };
 
 /// The number of the lock that those share who write to the outbox.

@@ -32,6 +32,7 @@ use crate::guard::session::{SessionCookie, Sessions, SqlSessions};
 use crate::operate::files::{self, owner};
 use crate::operate::follower::{self, Activity, Follower, Notifications};
 use crate::operate::janitor::Janitor;
+use crate::operate::jobs::{self, Jobs};
 use crate::operate::node::{self, Node};
 use crate::operate::position::Position;
 use crate::operate::presence::Keeper;
@@ -173,6 +174,9 @@ impl App {
         supervise::spawn(activity, health.clone());
         supervise::spawn(Keeper::of(self), health.clone());
         supervise::spawn(Sender::of(self), health.clone());
+        if !entity_core::engine::Job::all().is_empty() {
+            supervise::spawn(Jobs::of(self), health.clone());
+        }
         supervise::spawn(Watch::of(self.node.downgrade()), health.clone());
     }
 
@@ -224,6 +228,11 @@ impl App {
     /// Sends to webhooks what is due, as the service does within seconds, and returns when nothing is.
     pub async fn deliver(&self) -> Result<()> {
         webhooks::deliver(self).await
+    }
+
+    /// Runs the jobs that are due, as the service does within seconds.
+    pub async fn run_jobs(&self) -> Result<()> {
+        jobs::run_due(self).await
     }
 
     /// Removes what is over, as the service does every minute: sessions, audit rows, events and kept results.

@@ -124,7 +124,7 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
             Ok(())
         }
         Some(Command::Audit(wanted)) => audit::run(&config, wanted).await,
-        Some(Command::User { action }) => operator::user(config, action).await,
+        Some(Command::User { action }) => Box::pin(operator::user(config, action)).await,
         Some(Command::Backup { file, force }) => backup::backup(&config, &file, force).await,
         Some(Command::Restore { file, force }) => backup::restore(&config, &file, force).await,
         Some(Command::Export { site, file }) => archive::export(config, &site, &file).await,

@@ -4,7 +4,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::engine::Route;
-use entity_core::{DateTimeUtc, Entity, EventEntry};
+use entity_core::{DateTimeUtc, Entity, EventEntry, EventStatus};
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{StatusCode, header};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,9 @@ impl Appointment {
         entry.description.clone_from(&self.notes);
         entry.location.clone_from(&self.place);
         entry.is_all_day = self.is_all_day;
-        entry.is_cancelled = self.is_cancelled;
+        if self.is_cancelled {
+            entry.status = EventStatus::Cancelled;
+        }
         entry.sequence = u32::try_from(self.version - 1).unwrap_or(u32::MAX);
         entry.created = Some(self.made);
         entry.recurrence.clone_from(&self.repeats);

@@ -3,7 +3,10 @@
 use entity_core::db::{self, Migration, RowPolicy};
 use entity_core::endpoint::{Call, Endpoint, Paged};
 use entity_core::schemars::JsonSchema;
-use entity_core::{Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, Input, Need, Result, Search, Verb, View, gate, standard};
+use entity_core::{
+    Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, Input, Need,
+    Result, Search, Verb, View, gate, standard,
+};
 use serde::{Deserialize, Serialize};
 
 const SIGHT: RowPolicy = RowPolicy::Any(&[

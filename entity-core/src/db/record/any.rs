@@ -36,6 +36,7 @@ pub(crate) trait AnyRecord: Send + Sync {
         cx: &'a Context,
         before: Option<&'a dyn AnyRecord>,
     ) -> BoxFuture<'a, Result<()>>;
+    fn removed<'a>(&'a self, cx: &'a Context) -> BoxFuture<'a, Result<()>>;
     fn store_children<'a>(
         &'a self,
         cx: &'a Context,
@@ -105,6 +106,9 @@ impl<T: Record> AnyRecord for T {
         before: Option<&'a dyn AnyRecord>,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { Record::settle(self, cx, as_type(before)?).await })
+    }
+    fn removed<'a>(&'a self, cx: &'a Context) -> BoxFuture<'a, Result<()>> {
+        Box::pin(Record::removed(self, cx))
     }
     fn store_children<'a>(
         &'a self,

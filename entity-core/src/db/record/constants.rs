@@ -4,7 +4,7 @@ use super::any::Rows;
 use super::definition::Record;
 use crate::db::rule::{RedactedField, RowPolicy};
 use crate::model::schema::Schema;
-use crate::model::table::{ColumnType, GroupTable, Parent, Unique};
+use crate::model::table::{ColumnType, GroupTable, NoOverlap, Parent, Unique};
 
 /// The constants of a [`Record`] under the names that it has for them, and the functions that return such.
 #[derive(Debug)]
@@ -16,6 +16,7 @@ pub(crate) struct Constants {
     pub(crate) written: &'static [&'static str],
     pub(crate) html: &'static [&'static str],
     pub(crate) unique: &'static [Unique],
+    pub(crate) no_overlap: Option<NoOverlap>,
     pub(crate) taken: Option<&'static str>,
     pub(crate) owner: Option<&'static str>,
     pub(crate) maker_pays: bool,
@@ -44,6 +45,7 @@ pub(crate) trait Declared: Record {
         written: Self::WRITTEN,
         html: Self::HTML,
         unique: Self::UNIQUE,
+        no_overlap: Self::NO_OVERLAP,
         taken: Self::TAKEN,
         owner: Self::OWNER,
         maker_pays: Self::MAKER_PAYS,

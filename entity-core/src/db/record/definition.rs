@@ -11,7 +11,7 @@ use crate::db::rule::RedactedField;
 use crate::db::rule::{PolicyInputs, RowPolicy};
 use crate::model::entity::Entity;
 use crate::model::table::TableSpec;
-use crate::model::table::{ColumnType, GroupTable, Parent, Unique};
+use crate::model::table::{ColumnType, GroupTable, NoOverlap, Parent, Unique};
 use crate::primitives::error::Result;
 
 /// The name of the record's own row in every statement about a record.
@@ -40,6 +40,9 @@ pub trait Record: Entity + Clone {
 
     /// The columns in which no two rows, or no two rows of a site, have the same value.
     const UNIQUE: &'static [Unique] = &[];
+
+    /// The time of rows that must not overlap, if the type has `no_overlap(…)`.
+    const NO_OVERLAP: Option<NoOverlap> = None;
 
     /// The columns that the type had in a former version, and that the service removes.
     const DROPPED: &'static [&'static str] = &[];
@@ -214,6 +217,16 @@ pub trait Record: Entity + Clone {
         _cx: &Context,
         _before: Option<&Self>,
     ) -> impl Future<Output = Result<()>> + Send {
+        ready(Ok(()))
+    }
+
+    /// Does what belongs to the deletion of the entity, before its row is deleted: the function that
+    /// `#[entity(removed = …)]` names. It is not called for entities that are deleted with their site, their parent or their
+    /// account.
+    ///
+    /// # Errors
+    /// Returns an error if the entity can't be deleted.
+    fn removed(&self, _cx: &Context) -> impl Future<Output = Result<()>> + Send {
         ready(Ok(()))
     }
 

@@ -15,6 +15,19 @@ pub async fn lock<T: Record>(cx: &Context, keys: &[&str]) -> Result<()> {
     select(T::CONSTANTS, cx, keys, " FOR NO KEY UPDATE").await
 }
 
+/// Lets the units of work that lock this text for the type come one after the other: for a rule about what has no row yet, such
+/// as a thing that nobody has borrowed. Otherwise as [`lock`]. Who locks several texts does so in their order.
+pub async fn lock_text<T: Record>(cx: &Context, text: &str) -> Result<()> {
+    let db = cx.db()?;
+    if db.get_database_backend() != DbBackend::Postgres {
+        return Ok(());
+    }
+    let mut sql = db.sql("SELECT pg_advisory_xact_lock(hashtextextended(");
+    sql.bind(format!("{}/{text}", T::TABLE)).push(", 0))");
+    db.execute_raw(sql.into_statement()).await?;
+    Ok(())
+}
+
 /// Keeps these rows from being deleted until the unit of work ends; others may change them. Otherwise as [`lock`].
 pub async fn pin<T: Record>(cx: &Context, keys: &[&str]) -> Result<()> {
     select(T::CONSTANTS, cx, keys, " FOR KEY SHARE").await

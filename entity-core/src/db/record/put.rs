@@ -5,7 +5,7 @@ use sea_orm::ConnectionTrait;
 use super::any::AnyRecord;
 use super::read::load_one;
 use super::write::{row_of, store, taken};
-use super::{groups, lock};
+use super::{groups, lock, overlap};
 use crate::contract::context::Context;
 use crate::db::record::constants::{Constants, Declared as _};
 use crate::db::record::definition::Record;
@@ -66,8 +66,9 @@ async fn add_row(cx: &Context, record: &dyn AnyRecord) -> Result<bool> {
     Ok(true)
 }
 
-/// Stores what a new record has besides its row.
+/// Checks a new record whose row is written, and stores what it has besides that.
 async fn store_besides(cx: &Context, record: &dyn AnyRecord) -> Result<()> {
+    overlap::check(cx, record).await?;
     groups::store(cx, record, &[]).await?;
     record.store_children(cx, None).await
 }
@@ -132,6 +133,9 @@ async fn put_all(
         }
         let done = db.execute_raw(sql.into_statement()).await;
         done.map_err(|it| taken(of, it))?;
+    }
+    for record in records {
+        overlap::check(cx, *record).await?;
     }
     Ok(())
 }

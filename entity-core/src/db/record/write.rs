@@ -5,7 +5,7 @@ use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 use super::any::AnyRecord;
 use super::put::insert_all;
 use super::read::find_one;
-use super::{groups, references};
+use super::{groups, overlap, references};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::folded::{fold_value, folded_fields};
@@ -136,6 +136,7 @@ async fn store_any(
     if !written?.map_err(|it| taken(of, it))? {
         return Err(Error::precondition_failed());
     }
+    overlap::check(cx, &*changed).await?;
     groups::store(cx, &*changed, current.groups()).await?;
     changed.store_children(cx, Some(current)).await?;
     read_back(cx, changed).await
@@ -150,6 +151,7 @@ pub async fn delete<T: Record>(cx: &Context, current: T) -> Result<()> {
 }
 
 async fn delete_any(cx: &Context, current: &dyn AnyRecord) -> Result<()> {
+    current.removed(cx).await?;
     attached::forget(cx, current).await?;
     remove(current.constants(), cx, current.key()).await
 }

@@ -15,8 +15,8 @@ use entity_core::reply::{
 use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Content, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError, Reference, Registry,
-    Verb, Version,
+    Content, Enclosure, Entity, ErrorKind, EventEntry, EventStatus, FeedEntry, FieldError,
+    Reference, Registry, Verb, Version,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -147,7 +147,9 @@ impl Entity for Note {
         entry.description = Some(format!("{}; {HOSTILE}", "Räume, und \\ mehr ".repeat(9)));
         entry.location = (!is_second).then(|| HOSTILE.to_owned());
         entry.is_all_day = is_second;
-        entry.is_cancelled = is_second;
+        if is_second {
+            entry.status = EventStatus::Cancelled;
+        }
         entry.sequence = 3;
         entry.created = Some(self.created_on.0);
         entry.recurrence = Some(

@@ -198,6 +198,7 @@ entity_core::register_notice!(Notice {
     kind: RETURNED,
     tool: "sakai.assignment.grades",
     audience: Audience::Person,
+    text: "",
 });
 
 /// The work of one person is found among that of all others, and the work of a site in the order of lists. SQLite would

@@ -144,6 +144,7 @@ entity_core::register_notice!(Notice {
     kind: REPLY,
     tool: "sakai.forums",
     audience: Audience::Person,
+    text: "",
 });
 
 /// The mark of a member on a message that the member has read.

@@ -12,6 +12,7 @@ use super::output::{Failure, USAGE, explain, fail, say, tell, tell_files};
 use super::serve;
 use crate::base::config::{Config, Loaded, Profile, Source};
 use crate::operate::files::{self, DiskStore};
+use crate::operate::jobs;
 use crate::operate::production::{self, Findings};
 use crate::operate::storage;
 
@@ -109,6 +110,10 @@ async fn look(
         wrong => say(&format!(
             "database: reached; counted wrong for {wrong} of the accounts and sites: `lectern migrate` counts anew"
         )),
+    }
+    let jobs = jobs::report(&look.content).await;
+    for line in jobs.map_err(|it| format!("database: {}", explain(&it)))? {
+        say(&line);
     }
     Ok((look.content, survey.damage()))
 }

@@ -49,11 +49,11 @@ pub use page::ReadLimit;
 pub use query_pool::{QueryPool, QueryPoolCounts, QueryPools, RowVisitor, overrun, refusal};
 pub use quota::{Quota, Quotas, check as check_quotas};
 pub use record::{
-    ColumnValue, Followed, GroupTable, MOST_PASSED, Parent, Record, Secret, THIS, add, among,
-    children, computed, count, count_by, create, delete, delete_of_person, find, follow, insert,
-    insert_many, json_value, large_number, later, list, list_statement, load, lock, lock_text,
-    new_key, new_number, note, owner, pin, put, put_many, read, read_json, read_many, replace, row,
-    sent_list, store, update,
+    ColumnValue, Deadline, DeadlineFollower, Followed, GroupTable, MOST_PASSED, Parent, Record,
+    Secret, THIS, add, among, children, computed, count, count_by, create, delete,
+    delete_of_person, find, follow, insert, insert_many, json_value, large_number, later, list,
+    list_statement, load, lock, lock_text, new_key, new_number, note, owner, pin, put, put_many,
+    read, read_json, read_many, replace, row, sent_list, store, update,
 };
 pub use row::{FromRow, Row, columns};
 pub use row_policy::{Cause, WrittenRowPolicy, permits};

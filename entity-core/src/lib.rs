@@ -110,6 +110,7 @@ mod model {
     pub(crate) mod any_entity;
     #[cfg(feature = "sea-orm")]
     pub(crate) mod archived;
+    pub mod choice;
     pub(crate) mod confusables;
     #[cfg(feature = "sea-orm")]
     pub(crate) mod counted;
@@ -244,6 +245,8 @@ pub use contract::{
 #[doc(hidden)]
 pub use engine::probe;
 pub use engine::{leads, menu, options, zone};
+#[doc(hidden)]
+pub use model::choice;
 pub use model::{file, lines, measure, schema, shape, wire};
 pub use primitives::{recurrence, token, unit};
 
@@ -261,6 +264,8 @@ pub use schemars;
 #[cfg(feature = "sea-orm")]
 pub use sea_orm;
 #[doc(hidden)]
+pub use serde;
+#[doc(hidden)]
 pub use serde_json;
 
 pub use contract::access::{Access, Caller, Decision, Need, Operation, Permit, Scope};
@@ -275,7 +280,8 @@ pub use contract::provider::{Actions, Create, Delete, List, Provider, Read, Upda
 pub use contract::registry::Registry;
 pub use contract::search::{Page, Search, Window};
 pub use contract::start::Start;
-pub use entity_core_derive::{Entity, View, standard};
+pub use entity_core_derive::{Choice, Entity, View, standard};
+pub use model::choice::Choice;
 pub use model::entity::{
     Content, Enclosure, Entity, EventEntry, EventStatus, FeedEntry, Occurrence,
 };

@@ -45,6 +45,21 @@ async fn told(client: &Client) -> Vec<String> {
     titles.map(ToOwned::to_owned).collect()
 }
 
+/// The instants of the deadlines about a microscope in the calendar of the site, in milliseconds since 1970.
+async fn deadlines(client: &Client) -> Vec<i64> {
+    let calendar = read(
+        client,
+        &format!("/direct/calendar/site/{SITE}.json?_limit=500"),
+    )
+    .await;
+    let events = calendar["calendar_collection"].as_array().cloned();
+    let events = events.unwrap_or_default().into_iter();
+    let events = events.filter(|it| it["title"] == "Microscope");
+    events
+        .filter_map(|it| it["firstTime"]["time"].as_i64())
+        .collect()
+}
+
 both! {
     async fn who_asks_is_answered_and_told_in_words(app: TestApp) {
         let microscope = equip(&app, "Microscope", false).await;
@@ -114,6 +129,26 @@ both! {
         app.service().run_jobs().await.expect("jobs");
         app.service().catch_up().await.expect("notifications");
         assert_eq!(told(&student).await, ["Nobody has answered whether Microscope is yours"]);
+    }
+
+    async fn what_waits_for_an_answer_is_in_the_calendar_of_those_who_see_it(app: TestApp) {
+        let microscope = equip(&app, "Microscope", false).await;
+        let [teacher, student, other] = [Role::Instructor, Role::Student, Role::OtherStudent].map(|it| app.role(it));
+        let (teacher, student, other) = (teacher.await, student.await, other.await);
+        let asked = book(&student, &microscope, "09:00", "11:00").await;
+        let path = path_of(asked.expect(StatusCode::CREATED));
+        // Within two days, by the setting as it comes.
+        let answer_by = 1_795_255_200_000 + 2 * 86_400_000;
+        for (client, shown) in [(&teacher, vec![answer_by]), (&student, vec![answer_by]), (&other, Vec::new())] {
+            assert_eq!(deadlines(client).await, shown);
+        }
+        teacher.post(&format!("{path}/approve.json"), &json!({})).await.expect(StatusCode::OK);
+        assert_eq!(deadlines(&teacher).await, Vec::<i64>::new());
+        let again = book(&student, &microscope, "12:00", "13:00").await;
+        let path = path_of(again.expect(StatusCode::CREATED));
+        assert_eq!(deadlines(&teacher).await, [answer_by]);
+        student.delete(&format!("{path}.json")).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(deadlines(&teacher).await, Vec::<i64>::new());
     }
 
     async fn what_has_begun_is_not_called_off(app: TestApp) {

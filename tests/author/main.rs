@@ -10,7 +10,7 @@
 #[path = "../third-party/src/lib.rs"]
 mod library_shelf;
 
-#[path = "../../entity-core/src/guide/step_13/booking.rs"]
+#[path = "../../entity-core/tests/guide/booking.rs"]
 mod equipment;
 
 #[cfg(test)]

@@ -63,6 +63,8 @@ pub(crate) struct TypeAttributes {
     /// The function that says whether a value carries something that is shown only once.
     pub(crate) told_once: Option<Path>,
     pub(crate) asked: Option<Path>,
+    /// The field with the deadline that the calendar shows.
+    pub(crate) deadline: Option<Ident>,
     /// The function that is called before one is deleted.
     pub(crate) removed: Option<Path>,
     /// The function that returns the label of the button that deletes one.
@@ -153,6 +155,7 @@ impl TypeAttributes {
             "event" => self.event = Some(meta.value()?.parse()?),
             "for_holders" => self.for_holders = parse_texts(meta)?,
             "version" => self.version = Some(meta.value()?.parse()?),
+            "deadline" => self.deadline = Some(meta.value()?.parse()?),
             "removed" => self.removed = Some(meta.value()?.parse()?),
             "removal" => self.removal = Some(meta.value()?.parse()?),
             "asked" => self.asked = Some(meta.value()?.parse()?),

@@ -12,6 +12,7 @@ use crate::children;
 use crate::choices::Words;
 use crate::names;
 use crate::people;
+use crate::sound;
 pub(crate) use crate::storage::Storage;
 use crate::types::{self, last_segment, rename_all, unwrap_option};
 
@@ -31,6 +32,8 @@ pub(crate) struct Field {
     pub(crate) ty: Type,
     pub(crate) wire: String,
     pub(crate) is_optional: bool,
+    /// True if the type has a table.
+    is_in_table: bool,
     pub(crate) role: Option<Ident>,
     /// True if the id of the entity is also the id of its site, because the entity is a site itself.
     pub(crate) is_own_site: bool,
@@ -51,12 +54,12 @@ pub(crate) struct Field {
     pub(crate) is_required: bool,
     is_searchable: bool,
     pub(crate) prose: Option<&'static str>,
-    writable: Option<Ident>,
+    pub(crate) writable: Option<Ident>,
     pub(crate) column: Option<String>,
     pub(crate) references: Option<LitStr>,
     meaning: Option<TokenStream>,
     words: Words,
-    default: Option<Expr>,
+    pub(crate) default: Option<Expr>,
     /// The type of the value that clients send, if the field is a list or an object that they may write.
     sent: Option<TokenStream>,
     /// The expression of the list's pivot, if it is a table.
@@ -134,6 +137,7 @@ impl Fields {
                 None => skipped.extend(field.ident.clone()),
             }
         }
+        sound::check(&fields)?;
         match fields.iter().any(|it| it.has_role("Id")) {
             true => Ok(Self(fields, skipped)),
             false => Err(syn::Error::new(
@@ -181,6 +185,7 @@ impl Field {
             parent: attributes.parent.clone(),
             name_of: attributes.name_of.clone(),
             kind: attributes.kind(inner),
+            is_in_table: is_table,
             is_optional,
             is_required: attributes.is_required
                 || (is_table && attributes.is_demanded(is_optional, inner)),
@@ -248,6 +253,12 @@ impl Field {
             .unwrap_or_else(|| self.ident.unraw().to_string())
     }
 
+    /// Returns whether only the type of this column knows of which kind it is.
+    fn is_of_unknown_type(&self) -> bool {
+        let is_column = matches!(self.storage, Storage::Shown) && self.is_in_table;
+        is_column && self.kind_name() == "Object"
+    }
+
     /// Generates the entry of the field in the schema.
     pub(crate) fn to_schema(&self) -> TokenStream {
         let (wire, doc, kind) = (&self.wire, &self.doc, &self.kind);
@@ -285,12 +296,16 @@ impl Field {
         };
         let sent = self.sent.iter().filter(|_| children.is_none());
         let shape = sent.map(|it| quote!(.shape(::entity_core::shape::of::<#it>)));
+        let choices = self.is_of_unknown_type().then(|| {
+            let ty = &self.ty;
+            quote_spanned!(ty.span()=> .one_of(<#ty as ::entity_core::db::ColumnValue>::CHOICES))
+        });
         let pivot = self.pivot.iter().map(|it| quote!(.pivot(&#it)));
         let folded = self.folded.iter().map(|it| quote!(.joined_folded(#it)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
                 #(#writable)* #required #nullable #searchable #column #not_null #(#references)* #(#role)*
-                #(#meaning)* #words #groups #(#default)* #(#shape)* #(#pivot)* #(#folded)* #children
+                #(#meaning)* #words #groups #(#default)* #(#shape)* #choices #(#pivot)* #(#folded)* #children
         }
     }
 }

@@ -2,7 +2,8 @@
 //! functions of the type.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned as _;
 
 use crate::attributes::TypeAttributes;
 use crate::field::{Field, Fields};
@@ -56,6 +57,32 @@ pub(crate) fn settle(attributes: &TypeAttributes) -> Option<TokenStream> {
             }
         }
     })
+}
+
+/// Generates the deadline that the calendar shows, and lets what the calendar has be as hidden as the entity.
+pub(crate) fn deadline(
+    attributes: &TypeAttributes,
+    fields: &Fields,
+) -> syn::Result<Option<TokenStream>> {
+    let Some(name) = &attributes.deadline else {
+        return Ok(None);
+    };
+    let field = fields.0.iter().find(|it| it.ident == *name);
+    let (Some(field), Some(prefix)) = (field, &attributes.prefix) else {
+        return Err(syn::Error::new(
+            name.span(),
+            "a deadline is in a field of a type with a prefix, and no field has this name",
+        ));
+    };
+    let wire = &field.wire;
+    let instant = quote_spanned!(field.ty.span()=> ::entity_core::wire::Instant::instant);
+    Ok(Some(quote! {
+        const DEADLINE: ::std::option::Option<(&'static str, &'static str)> =
+            ::std::option::Option::Some((#prefix, #wire));
+        fn deadline(&self) -> ::std::option::Option<::entity_core::DateTimeUtc> {
+            #instant(&self.#name)
+        }
+    }))
 }
 
 /// Generates `complete` and `removed`, if the type names functions that compute fields and that are called before an entity is

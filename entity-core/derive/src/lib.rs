@@ -7,6 +7,7 @@
 
 mod attributes;
 mod children;
+mod choice;
 mod choices;
 mod compared;
 mod computed;
@@ -21,6 +22,7 @@ mod people;
 mod record;
 mod redacted;
 mod row;
+mod sound;
 mod stand_in;
 mod standard;
 mod storage;
@@ -71,6 +73,7 @@ use crate::field::Fields;
 /// | `for_holders("kind", …)` | the kinds of events of the type that only those are told who hold the function of this name in the site, because they say more than the entity shows yet (`Provider::FOR_HOLDERS`) |
 /// | `told_once = path` | a `fn(&Self) -> bool`, which returns whether this value carries something that is shown only in one answer, such as a new secret |
 /// | `asked = path` | a `fn(Option<&Self>, caller: Option<&str>, field: &str) -> bool`, which returns whether the form to change the entity, or to make one, asks the caller, an internal id, for the field |
+/// | `deadline = answer_by` | the calendar of the site shows the instant in this field, as long as there is one, to those who see the entity; the type has a prefix, and its `access` asks for a function in the site to read it |
 /// | `removed = path` | an `async fn(&Self, cx: &Context) -> Result<()>`, called before the entity is deleted by a client or by code; not where it is deleted with its site, its parent or its account |
 /// | `removal = path` | a `fn(&Self, caller: Option<&str>) -> &'static str`: the label of the button by which the caller, an internal id, deletes the entity, such as `Leave the course` |
 /// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
@@ -179,6 +182,18 @@ fn expand(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
 pub fn derive_view(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     view::expand(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes an enum a choice: a field of an entity that is one of a few texts. See `entity_core::Choice`.
+///
+/// The text of a variant is its name with a small letter first, and its words for people are its name with spaces, unless
+/// `#[choice(name = "no", words = "Not now")]` on the variant says otherwise. The enum also derives `Default`.
+#[proc_macro_derive(Choice, attributes(choice))]
+pub fn derive_choice(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    choice::implement(&input)
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -5,7 +5,7 @@ use syn::Ident;
 /// The attributes of a type.
 pub(crate) const OF_TYPE: &str = "prefix plural singular table unarchived unlisted own tool numbered dropped no_overlap source join left_join access \
     sight permits done verbs order max parameters narrow check check_archived settle complete whole feed event for_holders maker_pays told_once \
-    asked removed removal listed layout icon version";
+    asked removed deadline removal listed layout icon version";
 
 /// The attributes of a field.
 pub(crate) const OF_FIELD: &str = "id title site owner created updated version content required optional writable on_create read_only \

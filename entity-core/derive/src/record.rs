@@ -242,10 +242,12 @@ fn further_columns(
     let persons = persons.map(Field::column_name);
     let accounts = fields.0.iter().filter(|it| people::names_account(it));
     let accounts = accounts.map(Field::column_name);
+    let deadline = hooks::deadline(attributes, fields)?;
     let no_overlap = attributes.no_overlap.as_ref();
     let no_overlap = no_overlap.map(|it| it.constant(kind, fields)).transpose()?;
     Ok(quote! {
         #no_overlap
+        #deadline
         const RENAMED: &'static [(&'static str, &'static str)] = &[#(#renamed),*];
         const UNIQUE: &'static [::entity_core::db::Unique] = &[#(#unique),*];
         const DROPPED: &'static [&'static str] = &[#(#dropped),*];

@@ -63,20 +63,20 @@ pub(crate) fn implement(
             "verbs(…) need a table = \"…\" to work on",
         ));
     }
-    let unarchived = attributes.is_unarchived;
-    let unarchived = unarchived.then(|| {
+    let unarchived = attributes.is_unarchived.then(|| {
         quote!(
             const IS_ARCHIVED: bool = false;
         )
     });
-    let unlisted = attributes.is_unlisted;
-    let unlisted = unlisted.then(|| {
+    let unlisted = attributes.is_unlisted.then(|| {
         quote!(
             const IS_UNLISTED: bool = true;
         )
     });
+    let cause = attributes.deadline.as_ref().map(|_| cause(name));
     Ok(quote! {
         #table
+        #cause
         impl ::entity_core::Provider for #name {
             type Entity = Self;
             const PREFIX: &'static str = #prefix;
@@ -328,4 +328,9 @@ fn site(fields: &Fields) -> TokenStream {
     };
     let wire = &field.wire;
     quote!(draft.text(#wire))
+}
+
+/// Lets the deadline in the calendar be as hidden as its entity.
+fn cause(name: &Ident) -> TokenStream {
+    quote!(::entity_core::register_cause!(#name);)
 }

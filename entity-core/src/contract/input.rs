@@ -18,7 +18,7 @@ use crate::primitives::recurrence::Tz;
 /// The suffix of the name of a list, behind the prefix of its type.
 pub(crate) const COLLECTION: &str = "_collection";
 /// The metadata keys that every entity has on the wire. Clients can't write them.
-const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
+pub(crate) const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
 
 /// A body, parsed and not yet checked. A missing body is an empty input.
 #[derive(Clone, Debug, Default, PartialEq)]

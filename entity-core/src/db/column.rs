@@ -4,19 +4,23 @@ use sea_orm::{DbErr, Value};
 
 use super::Row;
 use crate::DateTimeUtc;
+use crate::model::choice::{Choice, Choices};
 use crate::model::table::ColumnType;
 use crate::model::wire::{Instant as _, Millis, Moment};
 
 /// A type that a field of a table may have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a column",
-    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, `Moment`, or an `Option` of one of these"
+    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, `Moment`, an enum that derives `Choice`, or an `Option` of one of these"
 )]
 pub trait Column: Sized {
     /// The declared type of the column.
     const TYPE: ColumnType;
     /// True if the column may be null.
     const IS_NULLABLE: bool = false;
+
+    /// The texts of which it is one, each with its words; none for any other type.
+    const CHOICES: Choices = (&[], &[]);
 
     /// Returns the value to bind.
     fn to_value(&self) -> Value;
@@ -26,6 +30,41 @@ pub trait Column: Sized {
     /// # Errors
     /// Returns an error if the row has no further column or the column holds a value of another type.
     fn read(row: &mut Row<'_>) -> Result<Self, DbErr>;
+}
+
+impl<T: Choice> Column for T {
+    const TYPE: ColumnType = ColumnType::Text;
+    const CHOICES: Choices = (T::CHOICES, T::WORDS);
+
+    fn to_value(&self) -> Value {
+        self.name().into()
+    }
+
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        let name = String::read(row)?;
+        T::named(&name).ok_or_else(|| none_of(&name, T::CHOICES))
+    }
+}
+
+impl<T: Choice> Column for Option<T> {
+    const TYPE: ColumnType = ColumnType::Text;
+    const IS_NULLABLE: bool = true;
+    const CHOICES: Choices = (T::CHOICES, T::WORDS);
+
+    fn to_value(&self) -> Value {
+        self.as_ref().map(Choice::name).into()
+    }
+
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        let name = Option::<String>::read(row)?;
+        let read = |it: String| T::named(&it).ok_or_else(|| none_of(&it, T::CHOICES));
+        name.map(read).transpose()
+    }
+}
+
+fn none_of(name: &str, choices: &[&str]) -> DbErr {
+    let choices = choices.join(", ");
+    DbErr::Type(format!("`{name}` is none of {choices}"))
 }
 
 /// A value that has a size in bytes.

@@ -16,12 +16,19 @@ pub async fn check_declared_sql(db: &Db, registry: &Registry) -> Result<()> {
     for route in registry.routes() {
         let spec = route.table.map(|it| it());
         for spec in spec.into_iter().flat_map(TableSpec::with_children) {
-            if let Err(error) = try_to_read(db, &spec, spec.expressions).await {
+            if let Err(error) = try_to_read(db, &spec, &all(&spec)).await {
                 return Err(explain(db, route, &spec, error).await);
             }
         }
     }
     Ok(())
+}
+
+/// Returns the expressions and the conditions that the type declares.
+fn all(spec: &TableSpec) -> Vec<&str> {
+    let expressions = spec.expressions.iter().copied();
+    let conditions = spec.conditions.iter().map(String::as_str);
+    expressions.chain(conditions).collect()
 }
 
 async fn try_to_read(db: &Db, spec: &TableSpec, expressions: &[&str]) -> Result<(), DbErr> {
@@ -41,7 +48,7 @@ async fn explain(db: &Db, route: &Route, spec: &TableSpec, error: DbErr) -> Erro
             spec.name
         ));
     }
-    for expression in spec.expressions {
+    for expression in all(spec) {
         if let Err(error) = try_to_read(db, spec, &[expression]).await {
             return Error::internal(format!(
                 "{type_name} reads `{expression}` of the table `{}`: {error}",

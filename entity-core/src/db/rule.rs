@@ -52,6 +52,20 @@ pub enum RowPolicy {
     Sql(&'static str),
 }
 
+impl RowPolicy {
+    /// Returns the conditions in SQL on the own row.
+    pub(super) fn conditions(&self) -> Vec<&'static str> {
+        match self {
+            Self::All(rules) | Self::Any(rules) => {
+                rules.iter().flat_map(Self::conditions).collect()
+            }
+            Self::Not(rule) => rule.conditions(),
+            Self::Sql(text) => vec![text],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// The answers about the row of one entity, for the caller who read it. An entity that was made and not read is seen by
 /// nobody.
 ///

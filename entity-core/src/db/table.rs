@@ -7,10 +7,21 @@ use sea_orm::sea_query::{
 };
 
 use super::folded::folded_fields;
+use crate::db::record::constants::Declared as _;
 use crate::db::record::definition::Record;
 use crate::db::record::from::trial;
 use crate::model::schema::Role;
 use crate::model::table::{ColumnType, MADE_BY, Parent, TableSpec, index_name};
+
+fn conditions<T: Record>() -> Vec<String> {
+    let sights = T::CONSTANTS.sights();
+    let texts = sights.flat_map(|it| it.conditions());
+    let only = T::NO_OVERLAP.map(|it| it.only.trim_start_matches(" AND "));
+    let only = only.filter(|it| !it.is_empty());
+    let all = texts.chain(only);
+    all.map(|it| format!("CASE WHEN {it} THEN 1 ELSE 0 END"))
+        .collect()
+}
 
 /// The tables to which the rows of all types belong: they go with their site, and rows about a group with the group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +55,7 @@ impl TableSpec {
             position: T::POSITION,
             children: T::child_tables(),
             expressions: T::select(),
+            conditions: conditions::<T>(),
             trial: trial::<T>,
             site: column(Role::Site),
             owner: T::OWNER,

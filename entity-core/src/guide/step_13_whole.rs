@@ -13,7 +13,7 @@
 //! Lists, pages, forms, feeds, tables, the calendar and the description of all this come from the declaration.
 //!
 #![doc = "```standalone_crate"]
-#![doc = include_str!("step_13/booking.rs")]
+#![doc = include_str!("../../tests/guide/booking.rs")]
 #![doc = "# fn main() {"]
 #![doc = "#     entity_core::Registry::from_inventory().unwrap();"]
 #![doc = "# }"]

@@ -110,6 +110,8 @@ pub struct TableSpec {
     pub children: Vec<TableSpec>,
     /// The expressions that are read of a row.
     pub expressions: &'static [&'static str],
+    /// The conditions in the rules about who sees a row and its fields, and about which rows count where no two are at once.
+    pub conditions: Vec<String>,
     /// The statement that reads such expressions of no row at all.
     pub trial: fn(sea_orm::DbBackend, &[&str]) -> sea_orm::Statement,
 }

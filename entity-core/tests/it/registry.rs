@@ -175,6 +175,60 @@ fn a_function_in_a_site_is_asked_of_types_with_sites_only() {
 }
 
 #[test]
+fn the_names_that_the_service_adds_are_nobody_elses() {
+    /// A book.
+    #[derive(Clone, Debug, Serialize, Entity)]
+    #[entity(prefix = "book", access = Public)]
+    struct Book {
+        #[entity(id)]
+        id: String,
+        #[serde(rename = "entityTitle")]
+        own_title: String,
+    }
+    let text = refusal([Route::of::<Book>(HERE).build()]);
+    assert!(
+        text.contains("a field `entityTitle`, which is what the service adds"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_function_in_a_site_is_asked_for_where_a_site_is_named() {
+    provider!(
+        Nowhere,
+        "nowhere",
+        Action::on_collection(Verb::Get, "sum", Need::Site("nowhere.read"), |_, _| {
+            Box::pin(async { Ok(ActionResult::Done) })
+        })
+    );
+    let text = refusal([route::<Nowhere>()]);
+    assert!(
+        text.contains("`sum` has no argument that names the site"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_reference_leads_to_a_type() {
+    /// A book.
+    #[derive(Clone, Debug, Serialize, Entity)]
+    #[entity(prefix = "book", access = Public)]
+    struct Book {
+        #[entity(id)]
+        id: String,
+        #[entity(references = "usr")]
+        reader: String,
+    }
+    let registry = Registry::new([Route::of::<Book>(HERE).build()]);
+    let error = registry
+        .expect("a registry")
+        .check_references()
+        .expect_err("a refusal");
+    let expected = "the type `book` of the crate `here` has a field `reader` that refers to `usr`, and no type has this prefix";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
 fn ownership_counts_for_single_entities_only() {
     let text = refusal([Route::of::<Owned>(HERE).read().list().build()]);
     assert!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use entity_core::context::{Clock, Ids};
 use entity_core::format::Formats;
-use entity_core::{Registry, Result};
+use entity_core::{Error, Registry, Result};
 use entity_providers::people::authorizer::RoleAuthorizer;
 use tokio::sync::{Semaphore, watch as watched};
 use tokio::time::timeout;
@@ -84,7 +84,7 @@ impl App {
     /// The database can't be reached or is newer than the service; a setting makes no sense.
     pub async fn start(config: Config, parts: Parts) -> Result<Self> {
         let url = config.database.expose();
-        follower::check()?;
+        check(&parts.registry)?;
         let storage = Storage::open_with(url, &parts.registry, Capacity::pools(&config)).await?;
         let blobs = files::open(&config).await?;
         owner::claim(blobs.store(), &files::place(&config)?, &storage.content).await?;
@@ -239,6 +239,13 @@ impl App {
     pub async fn sweep(&self) -> Result<()> {
         retention::sweep(self).await
     }
+}
+
+/// Checks what the types say of each other.
+fn check(registry: &Registry) -> Result<()> {
+    follower::check()?;
+    let references = registry.check_references();
+    references.map_err(|it| Error::internal(it.to_string()))
 }
 
 /// The ways to say who one is, in the order in which they are tried.

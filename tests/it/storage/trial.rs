@@ -9,7 +9,7 @@ use server::operate::storage::Storage;
 use tests::{Database, both};
 
 macro_rules! note {
-    ($module:ident, $join:literal, $sql:literal) => {
+    ($module:ident, $join:literal, $sql:literal $(, $rule:literal)?) => {
         mod $module {
             use super::*;
 
@@ -17,12 +17,19 @@ macro_rules! note {
             #[derive(Clone, Debug, Serialize, Entity)]
             #[entity(prefix = "tried", table = "tried", access = Public, verbs(read, list))]
             #[entity(left_join = $join)]
+            $(#[entity(sight = entity_core::db::RowPolicy::Not(&entity_core::db::RowPolicy::Sql($rule)))])?
             pub(super) struct Note {
                 #[entity(id)]
                 id: String,
                 /// Something of another table.
                 #[entity(sql = $sql)]
                 other: String,
+                $(
+                    #[doc = $rule]
+                    #[serde(skip)]
+                    #[entity(facts)]
+                    facts: entity_core::db::PolicyInputs,
+                )?
             }
         }
     };
@@ -38,6 +45,13 @@ note!(
     nowhere,
     "sight s ON s.id = this.id",
     "coalesce(s.title, '')"
+);
+
+note!(
+    unruly,
+    "site s ON s.id = this.id",
+    "coalesce(s.title, '')",
+    "this.ovner = {caller}"
 );
 
 /// The reason why a service does not start with the type, if it does not.
@@ -70,5 +84,7 @@ both! {
         let nowhere = refusal::<nowhere::Note>(&database).await.expect("a refusal");
         let beginning = "the type `tried` of the crate `tests` joins tables that can't be joined to `tried`: ";
         assert!(nowhere.starts_with(beginning) && nowhere.contains("sight"), "{nowhere}");
+        let unruly = refusal::<unruly::Note>(&database).await.expect("a refusal");
+        assert!(unruly.contains("`CASE WHEN this.ovner = {caller} THEN 1 ELSE 0 END`"), "{unruly}");
     }
 }

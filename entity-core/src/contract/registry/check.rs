@@ -1,7 +1,8 @@
 //! The checks that a type must pass before a service starts with it.
 
-use super::{ActionRoute, RegistryError, Route};
+use super::{ActionRoute, Registry, RegistryError, Route};
 use crate::contract::access::Need;
+use crate::contract::input::METADATA;
 use crate::contract::search::Order;
 use crate::model::projection::EXPANDED;
 use crate::model::schema::{Field, Schema};
@@ -80,7 +81,7 @@ fn grants(route: &Route) -> Option<String> {
 /// Checks that no two types claim the same table, that each migration of a crate has a name of its own, and that it
 /// changes rows of a table of its type.
 #[cfg(feature = "sea-orm")]
-pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
+pub(super) fn tables(registry: &Registry) -> Result<(), RegistryError> {
     use std::collections::BTreeMap;
     let mut owners: BTreeMap<&str, &Route> = BTreeMap::new();
     let mut migrations: BTreeMap<(&str, &str), &Route> = BTreeMap::new();
@@ -166,6 +167,17 @@ fn needs(route: &Route) -> Option<String> {
         );
     }
     let mut on_collection = route.actions.iter().filter(|it| !it.is_on_entity);
+    let is_placeless = |it: &&ActionRoute| {
+        let has_place = it.arguments.iter().any(|it| it.is_required);
+        !has_place && matches!(it.need, Some(Need::Site(_)))
+    };
+    if let Some(action) = on_collection.clone().find(is_placeless) {
+        return Some(format!(
+            "asks for a function in a site for the action `{0}`, and `{0}` has no argument that names the site: declare \
+             `.argument(\"siteId\", \"The site.\")`, or ask for `Need::Account`",
+            action.name
+        ));
+    }
     let ownerless = on_collection.find(|it| it.need.is_some_and(owned));
     ownerless.map(|it| {
         format!(
@@ -214,6 +226,12 @@ pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
         return refuse(&format!(
             "has a field `{}` whose declared default is none of its values",
             field.name
+        ));
+    }
+    let own = route.schema.fields.iter();
+    if let Some(field) = own.map(|it| it.name).find(|it| METADATA.contains(it)) {
+        return refuse(&format!(
+            "has a field `{field}`, which is what the service adds to each entity: rename it"
         ));
     }
     if let Some(taken) = taken_by_expansion(route.schema) {
@@ -275,4 +293,25 @@ fn taken_by_fold(schema: &Schema) -> Option<&str> {
         let mut folded = schema.fields.iter().filter_map(Field::folded_column);
         folded.any(|it| it == *name)
     })
+}
+
+impl Registry {
+    /// Checks that each field that refers to another type names one that is registered: for a service with all its types.
+    ///
+    /// # Errors
+    /// Returns an error that names the first field which does not.
+    pub fn check_references(&self) -> Result<(), RegistryError> {
+        for route in self.routes() {
+            for field in route.schema.fields {
+                let unknown = field.references.filter(|it| self.route(it).is_none());
+                if let Some(unknown) = unknown {
+                    return Err(RegistryError(format!(
+                        "the type `{}` of the crate `{}` has a field `{}` that refers to `{unknown}`, and no type has this prefix",
+                        route.prefix, route.origin.0, field.name
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
 }

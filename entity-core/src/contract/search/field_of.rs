@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use super::{Cell, Filter, Order, Test};
 use crate::DateTimeUtc;
+use crate::model::choice::Choice;
 use crate::model::schema::Field;
 use crate::model::wire::Instant;
 
@@ -62,6 +63,12 @@ impl<T> fmt::Debug for FieldOf<T> {
 pub trait Comparable<T> {
     /// Returns the value in the form in which lists compare it.
     fn into_cell(self) -> Cell;
+}
+
+impl<T: Choice> Comparable<T> for T {
+    fn into_cell(self) -> Cell {
+        Cell::Text(self.name().to_owned())
+    }
 }
 
 impl Comparable<String> for String {

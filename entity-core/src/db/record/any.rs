@@ -8,6 +8,7 @@ use sea_orm::Value;
 
 use super::constants::{Constants, Declared as _};
 use super::definition::Record;
+use crate::DateTimeUtc;
 use crate::contract::context::Context;
 use crate::db::row::Row;
 use crate::db::rule::PolicyInputs;
@@ -21,6 +22,9 @@ pub(crate) trait AnyRecord: Send + Sync {
     fn any_mut(&mut self) -> &mut dyn Any;
     fn key(&self) -> &str;
     fn site(&self) -> Option<&str>;
+    fn owner(&self) -> Option<&str>;
+    fn title(&self) -> String;
+    fn deadline(&self) -> Option<DateTimeUtc>;
     fn values(&self) -> Vec<Value>;
     fn facts(&self) -> PolicyInputs;
     fn set_facts(&mut self, facts: PolicyInputs);
@@ -69,6 +73,15 @@ impl<T: Record> AnyRecord for T {
     }
     fn site(&self) -> Option<&str> {
         Entity::site(self)
+    }
+    fn owner(&self) -> Option<&str> {
+        Entity::owner(self)
+    }
+    fn title(&self) -> String {
+        Entity::title(self).unwrap_or_default().into_owned()
+    }
+    fn deadline(&self) -> Option<DateTimeUtc> {
+        Record::deadline(self)
     }
     fn values(&self) -> Vec<Value> {
         Record::values(self)

@@ -10,6 +10,7 @@ use crate::contract::blob::Blob;
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::{Column, ColumnType, Row};
+use crate::model::choice::Choices;
 use crate::model::file::{Files, SentFile};
 use crate::model::shape;
 use crate::model::wire::Instant;
@@ -18,7 +19,7 @@ use crate::primitives::error::{Error, Result};
 /// A type that a stored field of a record may have: a [`Column`], or a type that is sent or stored in a form of its own.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a column",
-    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, `Moment`, or an `Option` of one of these",
+    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, `Moment`, an enum that derives `Choice`, or an `Option` of one of these",
     note = "any other type implements `entity_core::db::ColumnValue`; a field that is not stored is marked `#[entity(skip)]`"
 )]
 pub trait ColumnValue: Default {
@@ -31,6 +32,9 @@ pub trait ColumnValue: Default {
     const IS_NULLABLE: bool = false;
     /// True if the column holds a [`Blob`], whose bytes stay stored as long as a row names them.
     const IS_BLOB: bool = false;
+
+    /// The texts of which it is one, each with its words; none for any other type.
+    const CHOICES: Choices = (&[], &[]);
 
     /// Converts what a client sent.
     ///
@@ -72,6 +76,7 @@ impl<T: Column + DeserializeOwned + Default> ColumnValue for T {
     type Sent = T;
     const TYPE: ColumnType = <T as Column>::TYPE;
     const IS_NULLABLE: bool = <T as Column>::IS_NULLABLE;
+    const CHOICES: Choices = <T as Column>::CHOICES;
 
     fn receive(_cx: &Context, sent: T) -> Result<T, String> {
         Ok(sent)

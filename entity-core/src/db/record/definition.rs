@@ -4,6 +4,7 @@ use std::future::{Future, ready};
 
 use sea_orm::Value;
 
+use crate::DateTimeUtc;
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::row::Row;
@@ -43,6 +44,9 @@ pub trait Record: Entity + Clone {
 
     /// The time of rows that must not overlap, if the type has `no_overlap(…)`.
     const NO_OVERLAP: Option<NoOverlap> = None;
+
+    /// The prefix of the type and the field with the deadline that the calendar of the site shows, if it has `deadline = …`.
+    const DEADLINE: Option<(&'static str, &'static str)> = None;
 
     /// The columns that the type had in a former version, and that the service removes.
     const DROPPED: &'static [&'static str] = &[];
@@ -218,6 +222,11 @@ pub trait Record: Entity + Clone {
         _before: Option<&Self>,
     ) -> impl Future<Output = Result<()>> + Send {
         ready(Ok(()))
+    }
+
+    /// Returns the deadline that the calendar of the site shows.
+    fn deadline(&self) -> Option<DateTimeUtc> {
+        None
     }
 
     /// Does what belongs to the deletion of the entity, before its row is deleted: the function that

@@ -5,7 +5,7 @@ use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 use super::any::AnyRecord;
 use super::put::insert_all;
 use super::read::find_one;
-use super::{groups, overlap, references};
+use super::{deadline, groups, overlap, references};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::folded::{fold_value, folded_fields};
@@ -45,7 +45,8 @@ async fn add_any(cx: &Context, made: &mut dyn AnyRecord) -> Result<()> {
     groups::check(cx, made).await?;
     references::check(cx, &*made, None).await?;
     insert_all(of, cx, &[&*made]).await?;
-    read_back(cx, made).await
+    read_back(cx, made).await?;
+    deadline::follow(cx, made, false).await
 }
 
 /// Stores `record`, which is new, as it is.
@@ -139,7 +140,8 @@ async fn store_any(
     overlap::check(cx, &*changed).await?;
     groups::store(cx, &*changed, current.groups()).await?;
     changed.store_children(cx, Some(current)).await?;
-    read_back(cx, changed).await
+    read_back(cx, changed).await?;
+    deadline::follow(cx, changed, false).await
 }
 
 /// Deletes the row of `current`.
@@ -152,6 +154,7 @@ pub async fn delete<T: Record>(cx: &Context, current: T) -> Result<()> {
 
 async fn delete_any(cx: &Context, current: &dyn AnyRecord) -> Result<()> {
     current.removed(cx).await?;
+    deadline::follow(cx, current, true).await?;
     attached::forget(cx, current).await?;
     remove(current.constants(), cx, current.key()).await
 }

@@ -67,6 +67,30 @@ pub async fn follow_cause(
     Ok(Some(event.event_id))
 }
 
+entity_core::inventory::submit! {
+    db::DeadlineFollower(|cx, cause, deadline| {
+        Box::pin(async move {
+            let deadline = deadline.map(Deadline::from);
+            follow_cause(cx, &cause, deadline).await.map(drop)
+        })
+    })
+}
+
+impl From<db::Deadline> for Deadline {
+    fn from(it: db::Deadline) -> Self {
+        Self {
+            site_id: it.site,
+            title: it.title,
+            description: String::new(),
+            at: it.at,
+            field: it.field,
+            creator: it.creator,
+            groups: it.groups,
+            assignment_id: None,
+        }
+    }
+}
+
 impl Deadline {
     fn to_event(&self, cx: &Context, cause: &str) -> CalendarEvent {
         self.onto(CalendarEvent {

@@ -231,8 +231,11 @@ pub(super) struct NewType {
     #[arg(long, value_name = "FOLDER")]
     pub(super) path: Option<PathBuf>,
     /// The address of the git repository with the sources of the service.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", requires = "rev")]
     pub(super) git: Option<String>,
+    /// The commit of that repository.
+    #[arg(long, value_name = "COMMIT", requires = "git")]
+    pub(super) rev: Option<String>,
     /// The folder to make [default: `lectern-NAME`].
     #[arg(long, value_name = "FOLDER")]
     pub(super) into: Option<PathBuf>,

@@ -70,19 +70,14 @@ pub(super) fn run(wanted: &NewType) -> Result<(), Failure> {
 enum Source {
     /// A folder.
     Path(PathBuf),
-    /// A git repository.
-    Git(String),
+    /// A git repository, and a commit.
+    Git(String, String),
 }
 
 impl Source {
     fn of(wanted: &NewType) -> Result<Self, Failure> {
-        if let Some(address) = &wanted.git {
-            if address.contains(['"', '\\']) || address.chars().any(char::is_control) {
-                return Err(
-                    "the address of the repository has a character that no address has".into(),
-                );
-            }
-            return Ok(Self::Git(address.clone()));
+        if let (Some(address), Some(commit)) = (&wanted.git, &wanted.rev) {
+            return Ok(Self::Git(address.clone(), commit.clone()));
         }
         let folder = wanted.path.clone().unwrap_or_default();
         let folder = fs::canonicalize(&folder)
@@ -99,11 +94,14 @@ impl Source {
 
     /// Returns the entry of the crate in `folder` for a manifest.
     fn entry(&self, folder: &str) -> String {
+        let text = |it: &str| toml::Value::String(it.to_owned());
         match self {
-            Self::Git(address) => format!("git = \"{address}\""),
+            Self::Git(address, commit) => {
+                format!("git = {}, rev = {}", text(address), text(commit))
+            }
             Self::Path(checkout) => {
                 let path = checkout.join(folder).display().to_string();
-                format!("path = {}", toml::Value::String(path))
+                format!("path = {}", text(&path))
             }
         }
     }

@@ -9,9 +9,9 @@ use entity_core::schema::{Field, Kind};
 use entity_core::schemars::{self, JsonSchema};
 use entity_core::sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use entity_core::{
-    Access, Action, Actions, Arguments, Audience, Context, Data, DateTimeUtc, Entity, Error,
-    ErrorKind, EventEntry, EventStatus, Need, Notice, PERSON, Provider as _, Reference, Result,
-    Search, Verb, View, gate,
+    Access, Action, Actions, Arguments, Audience, Choice, Context, Data, DateTimeUtc, Entity,
+    Error, ErrorKind, EventEntry, EventStatus, Need, Notice, PERSON, Provider as _, Reference,
+    Result, Search, Verb, View, gate,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -78,13 +78,23 @@ const ACCESS: Access = Access {
 };
 const SIGHT: RowPolicy = RowPolicy::Any(&[RowPolicy::Own, RowPolicy::Holds("booking.answer")]);
 
+/// The state of a booking, which is stored and sent as `asked`, `approved` and so on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
+pub enum State {
+    #[default]
+    Asked,
+    Approved,
+    Refused,
+    Expired,
+}
+
 /// A time for which somebody has something, or asks for it.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "booking", table = "booking", access = ACCESS, sight = SIGHT, layout = work)]
 #[entity(verbs(read, list, create, delete), order = "starts,bookingId", event = Self::to_event)]
 #[entity(no_overlap(equipment_id, starts, ends, only = "state IN ('asked', 'approved')"))]
-#[entity(settle = Self::settle, removed = Self::removed)]
+#[entity(settle = Self::settle, removed = Self::removed, deadline = answer_by)]
 pub struct Booking {
     #[entity(id)]
     booking_id: String,
@@ -105,8 +115,8 @@ pub struct Booking {
     ends: DateTimeUtc,
     #[entity(on_create, search, max = 500)]
     purpose: String,
-    #[entity(read_only, choices("asked", "approved", "refused", "expired"), fact)]
-    state: String,
+    #[entity(read_only, fact)]
+    state: State,
     /// The reason of a refusal.
     #[entity(read_only, max = 500)]
     reason: Option<String>,
@@ -159,13 +169,15 @@ impl Booking {
         let is_free = equipment.is_some_and(|it| it.is_free);
         let answer_by = cx.now() + cx.setting(&ANSWER)? * HOUR;
         self.answer_by = (!is_free).then(|| answer_by.min(self.starts));
-        self.state = String::from(if is_free { "approved" } else { "asked" });
+        if is_free {
+            self.state = State::Approved;
+        }
         Ok(())
     }
 
     /// A booking that has begun is part of the book.
     async fn removed(&self, cx: &Context) -> Result<()> {
-        match self.starts <= cx.now() && self.state == "approved" {
+        match self.starts <= cx.now() && self.state == State::Approved {
             true => Err(Error::conflict("it has begun")),
             false => Ok(()),
         }
@@ -176,18 +188,18 @@ impl Booking {
         let mut entry = EventEntry::new(name, self.starts, self.ends, updated);
         entry.description = Some(self.purpose.clone());
         entry.sequence = u32::try_from(self.version).unwrap_or_default();
-        entry.status = match self.state.as_str() {
-            "asked" => EventStatus::Tentative,
-            "approved" => EventStatus::Confirmed,
-            _ => EventStatus::Cancelled,
+        entry.status = match self.state {
+            State::Asked => EventStatus::Tentative,
+            State::Approved => EventStatus::Confirmed,
+            State::Refused | State::Expired => EventStatus::Cancelled,
         };
         entry
     }
 
     /// Stores the answer to whoever has asked, and tells them.
-    async fn answer(self, cx: &Context, state: &str, reason: Option<String>) -> Result<Self> {
+    async fn answer(self, cx: &Context, state: State, reason: Option<String>) -> Result<Self> {
         let answered = Self {
-            state: state.to_owned(),
+            state,
             reason,
             answer_by: None,
             ..self.clone()
@@ -196,7 +208,7 @@ impl Booking {
         let booker = Value::from(answered.booker.as_str());
         let details = Map::from_iter([(PERSON.to_owned(), booker)]);
         let reference = Reference::entity(Self::PREFIX, answered.id());
-        let kind = format!("booking.{state}");
+        let kind = format!("booking.{}", state.name());
         cx.emit_with(kind, reference.to_string(), answered.site(), details);
         Ok(answered)
     }
@@ -232,10 +244,10 @@ impl Actions for Booking {
         let need = Need::Site("booking.answer");
         vec![
             Action::entity(Verb::Post, "approve", need, approve)
-                .offered_if(|it| it.state == "asked")
+                .offered_if(|it| it.state == State::Asked)
                 .doc("Lets whoever has asked have it."),
             Action::entity(Verb::Post, "refuse", need, refuse)
-                .offered_if(|it| it.state == "asked")
+                .offered_if(|it| it.state == State::Asked)
                 .asks(REASON)
                 .doc("Tells whoever has asked why they can't have it."),
             Action::collection(Verb::Get, "busy", ACCESS.read, busy)
@@ -247,7 +259,7 @@ impl Actions for Booking {
 
 async fn approve(cx: &Context, booking: Booking, _: Arguments) -> Result<Booking> {
     demand_asked(&booking)?;
-    booking.answer(cx, "approved", None).await
+    booking.answer(cx, State::Approved, None).await
 }
 
 async fn refuse(cx: &Context, booking: Booking, arguments: Arguments) -> Result<Booking> {
@@ -259,13 +271,13 @@ async fn refuse(cx: &Context, booking: Booking, arguments: Arguments) -> Result<
         return Err(Error::field("reason", rule));
     }
     let reason = reason.to_owned();
-    booking.answer(cx, "refused", Some(reason)).await
+    booking.answer(cx, State::Refused, Some(reason)).await
 }
 
 fn demand_asked(booking: &Booking) -> Result<()> {
-    match booking.state.as_str() {
-        "asked" => Ok(()),
-        state => Err(Error::conflict(format!("it is {state} already"))),
+    match booking.state {
+        State::Asked => Ok(()),
+        state => Err(Error::conflict(format!("it is {} already", state.name()))),
     }
 }
 
@@ -312,7 +324,7 @@ async fn expire(cx: &Context) -> Result<bool> {
     let late: Vec<Booking> = db::load(cx, late).await?;
     let has_more = late.len() == 100;
     for booking in late {
-        booking.answer(cx, "expired", None).await?;
+        booking.answer(cx, State::Expired, None).await?;
     }
     Ok(has_more)
 }
@@ -345,7 +357,7 @@ struct BookingView {
     #[view(as = iso)]
     ends: String,
     /// The state: asked, approved, refused or expired.
-    state: String,
+    state: State,
 }
 
 async fn of_site(cx: &Context, call: Call) -> Result<Paged<Vec<BookingView>>> {

@@ -1,0 +1,6 @@
+#[derive(Default, entity_core::Choice)]
+struct State {
+    name: String,
+}
+
+fn main() {}

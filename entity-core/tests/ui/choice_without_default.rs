@@ -1,0 +1,7 @@
+#[derive(entity_core::Choice)]
+enum State {
+    Open,
+    Closed,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+/// A note.
+#[derive(Clone, Debug, serde::Serialize, entity_core::Entity)]
+#[entity(prefix = "note", table = "note", access = Site("note"), deadline = until, verbs(read, list, create))]
+struct Note {
+    #[entity(id)]
+    note_id: String,
+    #[entity(site)]
+    site_id: String,
+    due: entity_core::DateTimeUtc,
+}
+
+fn main() {}

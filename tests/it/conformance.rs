@@ -18,8 +18,20 @@ mod chat {
 
 mod webcontent {
     use entity_providers::courses::webcontent::WebContent;
+    use lectern_testing::TestApp;
+    use serde_json::{Value, json};
 
     lectern_testing::conformance!(WebContent, {"url": "https://example.edu/a?b=c&d"});
+
+    async fn page(_app: &TestApp, site: &str, number: usize) -> Value {
+        json!({
+            "siteId": site,
+            "title": format!("Page {number}"),
+            "url": format!("https://example.edu/{number}"),
+        })
+    }
+
+    lectern_testing::conformance!(made: WebContent, make = page);
 }
 
 mod news {
@@ -37,6 +49,9 @@ mod webhook {
 mod content {
     use serde_json::json;
 
+    /// Something without a folder is put into that of its site.
+    const IN_FOLDERS: [&str; 1] = ["fields_come_back_as_they_were_sent"];
+
     async fn prove(backend: lectern_testing::Backend) {
         let given = json!({
             "webLinkUrl": "https://example.edu/a",
@@ -45,7 +60,7 @@ mod content {
             "releaseDate": "2026-11-01T10:00:00Z",
             "retractDate": "2027-11-01T10:00:00Z",
         });
-        super::prove_all_but(&super::REPEATING, backend, "content", given).await;
+        super::prove_all_but(&IN_FOLDERS, backend, "content", given).await;
     }
 
     super::on_both!();
@@ -118,6 +133,12 @@ mod lessons {
     lectern_testing::conformance!(Lesson, {"gradebookPoints": null, "parentId": null});
 }
 
+mod lesson_item {
+    use entity_providers::courses::lessons::LessonItem;
+
+    lectern_testing::conformance!(LessonItem);
+}
+
 mod forums {
     use entity_providers::talk::forums::Forum;
 
@@ -157,7 +178,7 @@ mod gradebook {
 
     async fn prove(backend: lectern_testing::Backend) {
         for prefix in ["gradebook-item", "gradebook-category"] {
-            super::prove_all_but(&super::REPEATING, backend, prefix, json!({})).await;
+            super::prove_all_but(&[], backend, prefix, json!({})).await;
         }
     }
 
@@ -180,10 +201,6 @@ mod quiz {
 
     super::on_both!();
 }
-
-/// The checks that write the same name again and again, which types refuse that have no two of one name in a site or in a
-/// folder.
-const REPEATING: [&str; 2] = ["fields_come_back_as_they_were_sent", "versions_hold"];
 
 /// Makes a test for each kind of database of `prove`.
 macro_rules! on_both {

@@ -13,6 +13,7 @@ use entity_core::{
     Result, Scope, Search, Update, gate,
 };
 use lectern_testing::conformance::{self, Check, Held, Suite};
+use lectern_testing::endpoints::Added;
 use lectern_testing::{Backend, TestApp};
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;
@@ -310,8 +311,12 @@ async fn planted<const FAULT: u8>(backend: Backend) -> Option<Suite> {
         .delete()
         .actions()
         .table();
-    let app =
-        TestApp::with_type_and_endpoints(backend, route.build(), Flawed::<FAULT>::VIEWS).await?;
+    let added = Added {
+        types: vec![route.build()],
+        endpoints: Flawed::<FAULT>::VIEWS,
+        formats: None,
+    };
+    let app = TestApp::with_added(backend, added).await?;
     let suite = Suite::on(app, "specimen", json!({})).await;
     Some(suite.expect("entities of the type can be made"))
 }

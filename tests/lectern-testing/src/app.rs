@@ -1,6 +1,6 @@
 //! The whole service in this process, over demo data, with a clock that the test owns.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use chrono::TimeDelta;
 use entity_core::engine::{Origin, ReadBudget, Route};
@@ -25,6 +25,8 @@ pub struct TestApp {
     app: App,
     clock: Arc<FixedClock>,
     database: Database,
+    /// The clients that [`role`](Self::role) returns, once they are known.
+    clients: OnceLock<Vec<(Role, Client)>>,
 }
 
 impl TestApp {
@@ -56,6 +58,7 @@ impl TestApp {
             app,
             clock,
             database,
+            clients: OnceLock::new(),
         }
     }
 
@@ -116,10 +119,19 @@ impl TestApp {
 
     /// Returns a client of the user with this role.
     pub async fn role(&self, role: Role) -> Client {
+        let mut known = self.clients.get().into_iter().flatten();
+        if let Some((_, client)) = known.find(|it| it.0 == role) {
+            return client.clone();
+        }
         match role.eid() {
             Some(eid) => self.user(eid).await,
             None => self.anonymous(),
         }
+    }
+
+    /// Keeps `clients` for those who ask for somebody with a role: an account has few sessions at a time.
+    pub(crate) fn keep(&self, clients: Vec<(Role, Client)>) {
+        self.clients.get_or_init(|| clients);
     }
 
     /// Returns the ids of the groups of [`SITE`]: that of [`Role::Student`], and that of [`Role::OtherStudent`].

@@ -8,6 +8,7 @@ mod agreement;
 mod cost;
 mod input;
 mod lifetime;
+mod making;
 mod roundtrip;
 mod sample;
 mod secrecy;
@@ -17,7 +18,6 @@ mod views;
 
 use entity_core::Provider;
 use futures::future::BoxFuture;
-use serde_json::Value;
 
 use crate::database::Backend;
 
@@ -26,9 +26,10 @@ pub use agreement::callers_see_the_same_in_every_way;
 pub use cost::a_list_takes_a_constant_number_of_statements;
 pub use input::wrong_input_is_refused;
 pub use lifetime::entities_end_with_their_site;
+pub use making::{Given, Make, Row};
 pub use roundtrip::fields_come_back_as_they_were_sent;
 pub use secrecy::hidden_entities_leave_no_trace;
-pub use suite::{Person, Row, Suite};
+pub use suite::{Person, Suite};
 pub use versions::versions_hold;
 pub use views::views_show_what_the_list_shows;
 
@@ -77,11 +78,11 @@ pub const CHECKS: [(&str, Check); 9] = [
 ];
 
 /// Runs all checks on the type `P` over a database of this kind, and does nothing where that kind is not installed.
-/// `given` holds values for the fields for which no generated value will do.
+/// `given` holds values for the fields for which no generated value will do, or is the function that makes entities.
 ///
 /// # Panics
 /// Panics with one paragraph for each check that the type does not pass.
-pub async fn prove<P: Provider>(backend: Backend, given: Value) {
+pub async fn prove<P: Provider>(backend: Backend, given: Given) {
     let Some(suite) = Suite::start(backend, P::PREFIX, given).await else {
         return;
     };
@@ -98,6 +99,11 @@ pub async fn prove<P: Provider>(backend: Backend, given: Value) {
 /// Runs all checks on `suite`, and returns what is wrong.
 pub async fn complaints(suite: &Suite) -> Vec<String> {
     let (mut complaints, mut skipped) = (Vec::new(), Vec::new());
+    if suite.has_make() {
+        eprintln!(
+            "values of fields: left out but for free texts, because `make` alone knows which go together"
+        );
+    }
     for (name, check) in CHECKS {
         match check(suite).await {
             Ok(Held::Passed) => {}
@@ -121,41 +127,55 @@ pub async fn complaints(suite: &Suite) -> Vec<String> {
 /// ```
 ///
 /// The values that the checks write are generated from the type's fields. Where the rules of the type refuse a
-/// generated value, the author gives another: `conformance!(Book, {"isbn": "9780141439600"})`. A module with several
-/// types names each: `conformance!(books: Book);`.
+/// generated value, the author gives another: `conformance!(Book, {"isbn": "9780141439600"})`. Where values must go
+/// together, or an entity needs something else first, a function makes the fields of each entity:
+///
+/// ```text
+/// async fn fields(app: &TestApp, site: &str, number: usize) -> serde_json::Value { … }
+///
+/// lectern_testing::conformance!(Chapter, make = fields);
+/// ```
+///
+/// It is called with another `number` each time, makes what it needs by the clients of `app`, and returns fields that can be
+/// sent as a new entity of `site`. A module with several types names each: `conformance!(books: Book);`.
 #[macro_export]
 macro_rules! conformance {
-    ($name:ident: $provider:ty $(, $given:tt)?) => {
+    ($name:ident: $provider:ty $(, $($given:tt)+)?) => {
         #[cfg(test)]
         mod $name {
             use super::*;
 
             #[$crate::tokio::test(crate = "lectern_testing::tokio")]
             async fn sqlite() {
-                let given = $crate::given!($($given)?);
+                let given = $crate::given!($($($given)+)?);
                 $crate::conformance::prove::<$provider>($crate::Backend::Sqlite, given).await;
             }
 
             #[$crate::tokio::test(crate = "lectern_testing::tokio")]
             async fn postgres() {
-                let given = $crate::given!($($given)?);
+                let given = $crate::given!($($($given)+)?);
                 $crate::conformance::prove::<$provider>($crate::Backend::Postgres, given).await;
             }
         }
     };
-    ($provider:ty $(, $given:tt)?) => {
-        $crate::conformance!(conformance: $provider $(, $given)?);
+    ($provider:ty $(, $($given:tt)+)?) => {
+        $crate::conformance!(conformance: $provider $(, $($given)+)?);
     };
 }
 
-/// Expands to the values that an author gives to [`conformance!`](crate::conformance!), which may be none.
+/// Expands to what an author gives to [`conformance!`](crate::conformance!), which may be nothing.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! given {
     () => {
-        $crate::serde_json::json!({})
+        $crate::conformance::Given::Values($crate::serde_json::json!({}))
+    };
+    (make = $make:path) => {
+        $crate::conformance::Given::Entities(|app, site, number| {
+            ::std::boxed::Box::pin($make(app, site, number))
+        })
     };
     ($given:tt) => {
-        $crate::serde_json::json!($given)
+        $crate::conformance::Given::Values($crate::serde_json::json!($given))
     };
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use entity_core::Registry;
 use entity_core::endpoint::{Endpoint, EndpointRegistration};
 use entity_core::engine::Route;
+use entity_core::format::Formats;
 use entity_core::testing::FixedClock;
 use server::web::api::Endpoints;
 use server::{App, Parts};
@@ -39,19 +40,28 @@ impl TestApp {
     }
 }
 
+/// Parts that a service has beside those that are linked.
+#[derive(Debug, Default)]
+pub struct Added {
+    /// The types.
+    pub types: Vec<Route>,
+    /// The endpoints.
+    pub endpoints: &'static [Endpoint],
+    /// The formats, in place of those that are linked.
+    pub formats: Option<Formats>,
+}
+
 impl TestApp {
-    /// Starts the service as [`with_type`](Self::with_type) does, with the endpoints `endpoints` beside its own.
-    pub async fn with_type_and_endpoints(
-        backend: Backend,
-        added: Route,
-        endpoints: &'static [Endpoint],
-    ) -> Option<Self> {
+    /// Starts the service with the parts `added` beside its own, on a database of this kind with the demo university.
+    /// Returns `None` where this kind of database is not installed.
+    pub async fn with_added(backend: Backend, added: Added) -> Option<Self> {
         let database = template::copy(backend).await?;
         let parts = |clock| {
-            let parts = with(clock, endpoints);
-            let routes = parts.registry.routes().cloned().chain([added]);
+            let parts = with(clock, added.endpoints);
+            let routes = parts.registry.routes().cloned().chain(added.types);
             Parts {
                 registry: Registry::new(routes).expect("types that go together"),
+                formats: added.formats.map_or(parts.formats, Arc::new),
                 ..parts
             }
         };

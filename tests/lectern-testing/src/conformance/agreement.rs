@@ -1,10 +1,11 @@
 //! Everybody sees the same entities, whichever way he asks: by id, in lists, counts, searches, feeds and batches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use entity_core::schema::{Kind, Role};
 use http::StatusCode;
 use roxmltree::{Document, Node};
+use serde_json::Value;
 
 use super::sample::{self, WORD};
 use super::suite::{Listed, Person, Suite, is_refusal};
@@ -26,14 +27,15 @@ pub async fn callers_see_the_same_in_every_way(suite: &Suite) -> Verdict {
         return Ok(Held::Skipped("nobody can create entities of the type"));
     }
     for who in &suite.people {
-        let seen = suite.seen(who).await?;
+        let shown = suite.shown(who).await?;
+        let seen = shown.keys().cloned().collect();
         batch_agrees(suite, who, &seen).await?;
         let Some(list) = suite.list(who, "").await? else {
             same(who, "no list", &BTreeSet::new(), &seen)?;
             continue;
         };
         list_agrees(suite, who, &list, &seen).await?;
-        narrowed_lists_agree(suite, who, &seen).await?;
+        narrowed_lists_agree(suite, who, &shown).await?;
         formats_agree(suite, who, &list).await?;
         table_agrees(suite, who, &list).await?;
     }
@@ -65,19 +67,22 @@ async fn list_agrees(
 async fn narrowed_lists_agree(
     suite: &Suite,
     who: &Person,
-    seen: &BTreeSet<String>,
+    shown: &BTreeMap<String, Value>,
 ) -> Result<(), String> {
     let is_text = |kind| matches!(kind, Kind::Text(_) | Kind::Html(_));
     let has_word = |row: &&super::Row| {
         let searched = suite.route.schema.fields.iter();
         let mut searched = searched.filter(|it| it.is_searchable && is_text(it.kind));
-        let text = |name| row.sent.get(name).and_then(|it| it.as_str());
+        let entity = shown.get(&row.id).and_then(|it| it.as_object());
+        // A field may be blank for this person; one that nobody reads may be searched.
+        let text = |name| entity.and_then(|it| it.get(name)).or(row.sent.get(name));
+        let text = |name| text(name).and_then(|it| it.as_str());
         searched.any(|it| text(it.name).is_some_and(|it| it.contains(WORD)))
     };
     let found = |is_wanted: &dyn Fn(&&super::Row) -> bool| -> BTreeSet<String> {
         let rows = suite.rows.iter().filter(is_wanted);
         rows.map(|it| it.id.clone())
-            .filter(|it| seen.contains(it))
+            .filter(|it| shown.contains_key(it))
             .collect()
     };
     let mut lists = Vec::new();
@@ -87,7 +92,11 @@ async fn narrowed_lists_agree(
     let field = suite.route.schema.role(Role::Site);
     if let Some(field) = field.filter(|it| it.column.is_some()) {
         for id in [SITE, OTHER_SITE] {
-            let expected = found(&|row| row.sent.get(field.name).is_some_and(|it| it == id));
+            let is_in_site = |row: &&super::Row| {
+                let entity = shown.get(&row.id);
+                entity.is_some_and(|it| it[field.name] == id)
+            };
+            let expected = found(&is_in_site);
             lists.push((format!("&{}={id}", field.name), expected));
         }
     }

@@ -1,18 +1,18 @@
 //! Entities end with their site.
 
-use entity_core::schema::Role;
 use http::StatusCode;
 use serde_json::json;
 
 use super::suite::{Suite, get_json};
 use super::{Held, Verdict};
+use crate::role::Role;
 
 /// A site of which nothing else makes use.
 const SHORT_LIVED: &str = "short-lived";
 
 /// Checks that no entity of a deleted site is left, even for a site that is made anew with the same id.
 pub async fn entities_end_with_their_site(suite: &Suite) -> Verdict {
-    if suite.route.schema.role(Role::Site).is_none() {
+    if !suite.has_sites() {
         return Ok(Held::Skipped("entities of the type belong to no site"));
     }
     if !(suite.can("read") && suite.can("create")) {
@@ -22,7 +22,7 @@ pub async fn entities_end_with_their_site(suite: &Suite) -> Verdict {
     }
     let admin = suite.superuser();
     make_site(suite).await?;
-    let row = suite.make(suite.plain(SHORT_LIVED, 950)).await?;
+    let row = suite.make(SHORT_LIVED).await?;
     let path = format!("{}.json", suite.path_of(&row.id));
     get_json(admin, &path).await?;
     let deleted = admin.delete(&format!("/direct/site/{SHORT_LIVED}")).await;
@@ -54,15 +54,21 @@ pub async fn entities_end_with_their_site(suite: &Suite) -> Verdict {
     Ok(Held::Passed)
 }
 
-/// Makes the site, and members of it of those whom its entities name.
+/// Makes the site, and members of it of all people but the superuser.
 async fn make_site(suite: &Suite) -> Result<(), String> {
     let admin = suite.superuser();
     let draft = json!({"id": SHORT_LIVED, "title": "Short-lived", "type": "project"});
     let mut sent = vec![("site", draft)];
-    sent.extend(suite.named(SHORT_LIVED).into_iter().map(|user| {
+    let people = suite.people.iter().skip(1);
+    sent.extend(people.filter_map(|it| {
+        let role = match it.role {
+            Role::Instructor => "maintain",
+            _ => "access",
+        };
         let place = format!("/site/{SHORT_LIVED}");
-        let member = json!({"userId": user, "locationReference": place, "memberRole": "access"});
-        ("membership", member)
+        let member =
+            json!({"userId": it.id.as_ref()?, "locationReference": place, "memberRole": role});
+        Some(("membership", member))
     }));
     for (prefix, body) in sent {
         let answer = admin.post(&format!("/direct/{prefix}.json"), &body).await;

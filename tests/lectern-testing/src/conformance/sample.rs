@@ -22,6 +22,8 @@ pub(super) struct Surroundings {
     /// The ids of entities of the type itself.
     pub(super) own: Vec<String>,
     pub(super) prefix: &'static str,
+    /// The schema of the type.
+    pub(super) schema: &'static Schema,
     pub(super) now: DateTime<Utc>,
     pub(super) number: usize,
 }
@@ -50,18 +52,20 @@ pub(super) fn variants(field: &Field, around: &Surroundings) -> Vec<Value> {
     if Some(field.name) == around.groups_field {
         return around.groups.iter().map(|it| json!([it])).collect();
     }
-    let at = |days| json!(iso(around.now + TimeDelta::days(days)));
+    let at = |days| json!(iso(instant(field, around, days)));
     if let Some(children) = field.children {
         let one = child(children.0(), around);
         return vec![json!([one]), json!([one, one])];
     }
     match field.kind {
         Kind::Text(max) => vec![text(field, max, around.number)],
-        Kind::Html(_) => vec![json!(format!("<p>{WORD} row{:03}</p>", around.number))],
+        Kind::Html(max) => {
+            let text = distinctive(field, max.saturating_sub("<p></p>".len()), around.number);
+            vec![json!(format!("<p>{text}</p>"))]
+        }
         Kind::Integer => vec![json!(1), json!(2)],
         Kind::Number => vec![json!(1.5), json!(2)],
         Kind::Boolean => vec![json!(true), json!(false)],
-        // A later field is a later instant, so that what begins ends thereafter.
         Kind::Instant | Kind::Millis | Kind::Moment => vec![at(2), at(-2)],
         Kind::List | Kind::Object => Vec::new(),
     }
@@ -83,25 +87,85 @@ fn references(prefix: &str, around: &Surroundings) -> Vec<Value> {
     }
 }
 
+/// Returns an instant so many days from now. A later field is a later instant, so that what begins ends thereafter; how much
+/// later differs from entity to entity.
+fn instant(field: &Field, around: &Surroundings, days: i64) -> DateTime<Utc> {
+    let is_instant = |it: &&Field| matches!(it.kind, Kind::Instant | Kind::Millis | Kind::Moment);
+    let mut instants = around.schema.writable(true).filter(is_instant);
+    let place = instants.position(|it| it.name == field.name).unwrap_or(0);
+    let minutes = place * 60 + (place + 1) * (around.number % 60);
+    around.now + TimeDelta::days(days) + TimeDelta::minutes(i64::try_from(minutes).unwrap_or(0))
+}
+
 fn text(field: &Field, max: usize, number: usize) -> Value {
     let text = match field.meaning {
-        Some(Meaning::Email) => format!("row{number:03}@example.edu"),
-        Some(Meaning::Address) => format!("https://example.edu/row{number:03}"),
-        Some(Meaning::UserName) => format!("row{number:03}"),
-        Some(Meaning::Password | Meaning::NewPassword) => format!("{WORD}-row{number:03}"),
+        Some(Meaning::Email) => format!("row{number:04}@example.edu"),
+        Some(Meaning::Address) => format!("https://example.edu/row{number:04}"),
+        Some(Meaning::UserName) => format!("row{number:04}"),
+        Some(Meaning::Password | Meaning::NewPassword) => format!("{WORD}-row{number:04}"),
         Some(Meaning::Zone) => "Europe/Berlin".to_owned(),
         Some(Meaning::Recurrence) => "FREQ=WEEKLY".to_owned(),
-        Some(Meaning::Length(_) | Meaning::Seconds) | None => format!("{WORD} row{number:03}"),
+        Some(Meaning::Length(_) | Meaning::Seconds) | None => distinctive(field, max, number),
     };
     text.chars().take(max).collect::<String>().into()
+}
+
+/// Returns a text that no other field and no other entity has, as far as so many characters allow.
+fn distinctive(field: &Field, max: usize, number: usize) -> String {
+    let texts = [
+        format!("{WORD} {} row{number:04}", field.name),
+        format!("{WORD} {number:04}"),
+        format!("row{number:04}"),
+    ];
+    let fitting = texts.into_iter().find(|it| it.chars().count() <= max);
+    let digits = format!("{number:04}");
+    fitting.unwrap_or_else(|| digits.chars().skip(4_usize.saturating_sub(max)).collect())
+}
+
+/// Returns `value` as no other entity than number `number` has it, if it is a text, a number or an instant that may be any.
+pub(super) fn varied(field: &Field, value: &Value, number: usize) -> Value {
+    let max = match field.kind {
+        Kind::Text(max) => max,
+        _ => usize::MAX,
+    };
+    let (text, end) = match (value, field.meaning) {
+        (Value::String(text), Some(Meaning::Email)) => {
+            return text.replacen('@', &format!("-{number}@"), 1).into();
+        }
+        (Value::String(text), Some(Meaning::UserName | Meaning::Address)) => {
+            (text, number.to_string())
+        }
+        (Value::String(text), None) if matches!(field.kind, Kind::Text(_)) => {
+            (text, format!(" {number}"))
+        }
+        (Value::Number(old), _) if field.kind == Kind::Integer => {
+            let by = i64::try_from(number).unwrap_or_default();
+            return old.as_i64().unwrap_or_default().saturating_add(by).into();
+        }
+        (Value::String(text), _) => match DateTime::parse_from_rfc3339(text) {
+            Ok(at) => {
+                let by = TimeDelta::minutes(i64::try_from(number).unwrap_or_default());
+                return iso(at.to_utc() + by).into();
+            }
+            Err(_) => return value.clone(),
+        },
+        _ => return value.clone(),
+    };
+    let kept = max.saturating_sub(end.chars().count());
+    let kept: String = text.chars().take(kept).collect();
+    (kept + &end).into()
+}
+
+/// Returns whether clients may write any text into `field`.
+pub(super) fn is_free(field: &Field) -> bool {
+    field.meaning.is_none() && field.choices.is_empty() && field.references.is_none()
 }
 
 /// Returns a text of `field` that formats have to escape, if the field takes any text.
 pub(super) fn awkward(field: &Field) -> Option<Value> {
     const TEXT: &str = "a <b> & \"c\" 'd' = é;+%20";
-    let is_free = field.meaning.is_none() && field.choices.is_empty() && field.references.is_none();
     match field.kind {
-        Kind::Text(max) if is_free && max > TEXT.len() && field.role != Some(Role::Site) => {
+        Kind::Text(max) if is_free(field) && max > TEXT.len() && field.role != Some(Role::Site) => {
             Some(TEXT.into())
         }
         _ => None,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use entity_core::Verb;
+use entity_core::encode_segment;
 use entity_core::endpoint::{Endpoint, ParameterKind};
 use entity_core::schema::Role as FieldRole;
 use http::StatusCode;
@@ -16,16 +17,20 @@ const OF_SITE: &str = "siteId";
 /// The number of characters that an id has at least, so that nothing else is likely to contain it.
 const LONG: usize = 8;
 
+/// The most entities of which each view is asked for.
+const ROWS: usize = 3;
+
 /// An address that shows entities of the type: of one site, or of all.
-struct View {
-    path: String,
-    site: Option<&'static str>,
+#[derive(Debug)]
+pub(super) struct View {
+    pub(super) path: String,
+    pub(super) site: Option<&'static str>,
 }
 
 /// Checks that each view of the type, and each format of its list, answers everybody without a failure, tells of no entity
 /// that the reader does not get by its id, and of one site nothing of another.
 pub async fn views_show_what_the_list_shows(suite: &Suite) -> Verdict {
-    let views = views(suite);
+    let views = suite.views(&suite.rows);
     if views.is_empty() || suite.rows.is_empty() || !suite.can("read") {
         return Ok(Held::Skipped(
             "the type has no list and no views, or nobody can make its entities",
@@ -53,7 +58,7 @@ pub async fn views_show_what_the_list_shows(suite: &Suite) -> Verdict {
             }
             if answer.status == StatusCode::OK {
                 let text = String::from_utf8_lossy(&answer.body);
-                tells_nothing_else(suite, (who, &shown, &hidden), view, &text)?;
+                tells_nothing_else((who, &shown, &hidden), view, &text)?;
             }
         }
     }
@@ -66,43 +71,69 @@ fn rows(suite: &Suite, is_wanted: impl Fn(&Row) -> bool) -> impl Iterator<Item =
     rows.filter(move |it| is_wanted(it))
 }
 
-fn views(suite: &Suite) -> Vec<View> {
-    let prefix = suite.route.prefix;
-    let formats = [("list", "html"), ("events", "ics")];
-    let formats = formats.into_iter().filter(|it| suite.can(it.0));
-    let mut views: Vec<View> = formats
-        .map(|(_, format)| View {
-            path: format!("{}.{format}", suite.path()),
-            site: None,
-        })
-        .collect();
-    let is_of_type = |it: &&Endpoint| it.tag == prefix || it.path.contains(prefix);
-    let endpoints = suite.app.service().endpoints.iter();
-    let reading = endpoints.filter(|it| it.verb == Verb::Get);
-    for endpoint in reading.filter(is_of_type) {
-        let variables: Vec<_> = endpoint
-            .parameters_of(ParameterKind::Variable)
-            .map(|it| it.0)
-            .collect();
-        match variables.as_slice() {
-            [] => views.push(View {
-                path: endpoint.path.to_owned(),
+impl Suite {
+    /// Returns the addresses of the list for people and for calendars, and those of the views of the type, of its sites and
+    /// of some of `rows`.
+    pub(super) fn views(&self, rows: &[Row]) -> Vec<View> {
+        let prefix = self.route.prefix;
+        let rows = rows.get(..ROWS).unwrap_or(rows);
+        let ids = self.names_of_id();
+        let ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+        let formats = [("list", "html"), ("events", "ics")];
+        let formats = formats.into_iter().filter(|it| self.can(it.0));
+        let mut views: Vec<View> = formats
+            .map(|(_, format)| View {
+                path: format!("{}.{format}", self.path()),
                 site: None,
-            }),
-            [OF_SITE] => views.extend([SITE, OTHER_SITE].map(|site| View {
-                path: endpoint.path.replace("{siteId}", site),
-                site: Some(site),
-            })),
+            })
+            .collect();
+        let is_of_type = |it: &&Endpoint| it.tag == prefix || it.path.contains(prefix);
+        let endpoints = self.app.service().endpoints.iter();
+        let reading = endpoints.filter(|it| it.verb == Verb::Get);
+        for endpoint in reading.filter(is_of_type) {
+            let variables: Vec<_> = endpoint
+                .parameters_of(ParameterKind::Variable)
+                .map(|it| it.0)
+                .collect();
+            let of_entity: Vec<_> = ids.iter().filter(|it| variables.contains(it)).collect();
+            let is_of_site = variables.contains(&OF_SITE);
             // Only the author knows what else there is.
-            _ => {}
+            if variables.len() != of_entity.len() + usize::from(is_of_site) || of_entity.len() > 1 {
+                continue;
+            }
+            match (of_entity.first(), is_of_site) {
+                (None, false) => views.push(View {
+                    path: endpoint.path.to_owned(),
+                    site: None,
+                }),
+                (None, true) => views.extend([SITE, OTHER_SITE].map(|site| View {
+                    path: endpoint.path.replace("{siteId}", site),
+                    site: Some(site),
+                })),
+                (Some(id), _) => views.extend(rows.iter().map(|row| {
+                    View {
+                        path: endpoint
+                            .path
+                            .replace(&format!("{{{id}}}"), &encode_segment(&row.id))
+                            .replace("{siteId}", SITE),
+                        site: None,
+                    }
+                })),
+            }
         }
+        views
     }
-    views
+
+    /// Returns the names that variables of paths have for the id of an entity.
+    fn names_of_id(&self) -> [String; 3] {
+        let field = self.route.schema.role(FieldRole::Id);
+        let field = field.map_or_else(String::new, |it| it.name.to_owned());
+        [field, "id".to_owned(), format!("{}Id", self.route.prefix)]
+    }
 }
 
 /// Checks the answer `text` of a view to `who`, who sees some entities of the type while others are hidden.
 fn tells_nothing_else(
-    suite: &Suite,
     (who, shown, hidden): (&Person, &[&Row], &[&Row]),
     view: &View,
     text: &str,
@@ -114,12 +145,8 @@ fn tells_nothing_else(
             leaked.id
         ));
     }
-    let (Some(own), Some(field)) = (view.site, suite.route.schema.role(FieldRole::Site)) else {
-        return Ok(());
-    };
-    let is_of_another = |it: &&&Row| it.sent.get(field.name).is_some_and(|it| it != own);
-    let others = shown.iter().filter(is_of_another);
-    match others.into_iter().find(|it| text.contains(&it.id)) {
+    let mut others = shown.iter().filter(|it| it.is_beyond(view.site));
+    match others.find(|it| text.contains(&it.id)) {
         Some(other) => Err(format!(
             "{role} sees {} of another site at {path}: narrow the search by `narrow_to_site`",
             other.id

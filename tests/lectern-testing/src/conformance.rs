@@ -5,16 +5,25 @@
 
 mod actions;
 mod agreement;
+mod calendar;
 mod cost;
+mod formats;
+mod hidden;
 mod input;
+mod leftovers;
 mod lifetime;
 mod making;
+mod permissions;
 mod roundtrip;
 mod sample;
 mod secrecy;
 mod suite;
+mod twice;
+mod values;
+mod veils;
 mod versions;
 mod views;
+mod writing;
 
 use entity_core::Provider;
 use futures::future::BoxFuture;
@@ -23,15 +32,22 @@ use crate::database::Backend;
 
 pub use actions::actions_answer_everybody;
 pub use agreement::callers_see_the_same_in_every_way;
+pub use calendar::events_are_when_entities_say;
 pub use cost::a_list_takes_a_constant_number_of_statements;
 pub use input::wrong_input_is_refused;
+pub use leftovers::a_deletion_leaves_nothing;
 pub use lifetime::entities_end_with_their_site;
 pub use making::{Given, Make, Row};
+pub use permissions::only_those_write_who_may;
 pub use roundtrip::fields_come_back_as_they_were_sent;
 pub use secrecy::hidden_entities_leave_no_trace;
 pub use suite::{Person, Suite};
+pub use twice::of_two_creations_at_once_one_succeeds;
+pub use values::values_are_the_same_in_every_way;
+pub use veils::veiled_values_show_nowhere;
 pub use versions::versions_hold;
 pub use views::views_show_what_the_list_shows;
+pub use writing::writing_actions_ask_who_may;
 
 /// The outcome of a check: how it held, or what is wrong and what to do about it.
 pub type Verdict = Result<Held, String>;
@@ -49,9 +65,18 @@ pub enum Held {
 pub type Check = for<'a> fn(&'a Suite) -> BoxFuture<'a, Verdict>;
 
 /// All checks by their names, in the order in which they run.
-pub const CHECKS: [(&str, Check); 9] = [
+pub const CHECKS: [(&str, Check); 16] = [
     ("callers_see_the_same_in_every_way", |it| {
         Box::pin(callers_see_the_same_in_every_way(it))
+    }),
+    ("values_are_the_same_in_every_way", |it| {
+        Box::pin(values_are_the_same_in_every_way(it))
+    }),
+    ("veiled_values_show_nowhere", |it| {
+        Box::pin(veiled_values_show_nowhere(it))
+    }),
+    ("events_are_when_entities_say", |it| {
+        Box::pin(events_are_when_entities_say(it))
     }),
     ("actions_answer_everybody", |it| {
         Box::pin(actions_answer_everybody(it))
@@ -72,8 +97,21 @@ pub const CHECKS: [(&str, Check); 9] = [
     ("a_list_takes_a_constant_number_of_statements", |it| {
         Box::pin(a_list_takes_a_constant_number_of_statements(it))
     }),
+    ("of_two_creations_at_once_one_succeeds", |it| {
+        Box::pin(of_two_creations_at_once_one_succeeds(it))
+    }),
+    ("only_those_write_who_may", |it| {
+        Box::pin(only_those_write_who_may(it))
+    }),
+    ("a_deletion_leaves_nothing", |it| {
+        Box::pin(a_deletion_leaves_nothing(it))
+    }),
     ("entities_end_with_their_site", |it| {
         Box::pin(entities_end_with_their_site(it))
+    }),
+    // It may delete what the others look at.
+    ("writing_actions_ask_who_may", |it| {
+        Box::pin(writing_actions_ask_who_may(it))
     }),
 ];
 

@@ -4,12 +4,46 @@
 //!
 //! The crate `lectern-testing` is a harness for the crates of entity types: a service on a throw-away database, users by
 //! role, a client, and a clock that tests move. Its macro `conformance!(Loan)`, one line in a module of tests, makes a
-//! test for SQLite and one for PostgreSQL. They show that item, list, count, search, feeds, tables and batch agree about
-//! who sees an entity, that the actions that read and the views below `/api` answer every role and show nothing that is hidden from it, that
-//! every
-//! field survives JSON, XML and forms, that wrong input is refused by name, that versions and conditional requests hold,
-//! that a list takes a constant number of statements, that nothing leaks through parameters, and that the rows go with
-//! their site. A check for which the type has nothing is skipped; a type for which all are has not passed.
+//! test for SQLite and one for PostgreSQL. They show that
+//!
+//! - item, list, count, search, feeds, tables and batch agree about who sees an entity and about its values;
+//! - the actions that read and the views below `/api` answer every role, and show nothing that is hidden from it: no entity,
+//!   no field with a `sight`, no hidden column, nothing of another site;
+//! - actions that write, changes and deletions are refused to those who may not, change nothing then, and give a new version
+//!   otherwise;
+//! - every field survives JSON, XML and forms, wrong input is refused by name, and nothing leaks through parameters;
+//! - calendars show events at the instants of the entity's fields;
+//! - versions and conditional requests hold, and a list takes a constant number of statements;
+//! - of two creations at once one is refused, if one after another is;
+//! - a deletion leaves no rows, and the rows go with their site.
+//!
+//! A check for which the type has nothing is skipped, with a line that says so; a type for which all are has not passed.
+//!
+//! # The entities of the checks
+//!
+//! The checks make entities of values that they generate from the fields: texts that no other entity has, members of the site
+//! for fields that refer to users, and an entity of its own for a required field that refers to another type, such as a
+//! `parent`. Two things help where a rule of the type refuses that:
+//!
+//! - `conformance!(Loan, {"due": "2026-12-01T10:00:00Z"})` gives values for some fields.
+//! - `conformance!(Loan, make = loan)` names a function that returns the fields of each entity, and makes before what they
+//!   need:
+//!
+//! ```text
+//! async fn loan(app: &TestApp, site: &str, number: usize) -> serde_json::Value {
+//!     let admin = app.role(Role::Superuser).await;
+//!     let shelf = json!({"siteId": site, "name": format!("Shelf {number}")});
+//!     let shelf = admin.post("/direct/shelf.json", &shelf).await;
+//!     json!({"siteId": site, "shelf": shelf.header("EntityId"), "item": format!("Item {number}")})
+//! }
+//! ```
+//!
+//! The function is called with another number each time, so that what must differ can. Entities then differ in nothing else:
+//! the checks leave out the other choices, flags and nulls of fields, and say so in a line.
+//!
+//! Some complaints are about what a type may want. Where everybody is to change the entities of others, or to run an action
+//! that does, it declares a function for it and grants it: `Need::Site("loan.tag")` with `grants("loan.tag" = "amsti")`. Tables
+//! that keep what happened are no leftovers if their names say so, such as `loan_history` or `loan_event`.
 //!
 //! # Functions of the type
 //!

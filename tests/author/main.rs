@@ -16,4 +16,6 @@ mod equipment;
 #[cfg(test)]
 mod booking;
 #[cfg(test)]
+mod checks;
+#[cfg(test)]
 mod job;

@@ -30,11 +30,13 @@ entity_core::register_setting! {
 }
 
 const HOUR: Duration = Duration::from_hours(1);
+/// Members of the site see the equipment, and some look after it.
+const EQUIPPED: Access = Access::new(Need::Site("booking.read"), Need::Site("booking.answer"));
 
 /// Something that the members of a site book.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "equipment", table = "equipment", access = Site("booking"), plural = "Equipment")]
+#[entity(prefix = "equipment", table = "equipment", access = EQUIPPED, plural = "Equipment")]
 #[entity(verbs(read, list, create, update, delete), order = "name,equipmentId")]
 pub struct Equipment {
     #[entity(id)]
@@ -43,10 +45,8 @@ pub struct Equipment {
     site_id: String,
     #[entity(title, search, unique_in_site)]
     name: String,
-    /// The kind of it, and its place.
     #[entity(content, html, optional)]
     description: String,
-    /// Manuals and photographs.
     #[entity(files)]
     files: Files,
     /// True if nobody is asked before somebody has it.
@@ -57,17 +57,7 @@ pub struct Equipment {
     version: i64,
 }
 
-entity_core::register!(
-    Equipment,
-    grants(
-        "booking.read" = "amsti",
-        "booking.new" = "mi",
-        "booking.revise.any" = "mi",
-        "booking.revise.own" = "mi",
-        "booking.delete.any" = "mi",
-        "booking.delete.own" = "mi",
-    )
-);
+entity_core::register!(Equipment);
 
 /// Members book; whoever looks after the equipment answers. A booking is called off and never changed.
 const ACCESS: Access = Access {
@@ -110,17 +100,14 @@ pub struct Booking {
     booker_name: String,
     #[entity(on_create)]
     starts: DateTimeUtc,
-    /// The end, which is not part of it.
     #[entity(on_create)]
     ends: DateTimeUtc,
     #[entity(on_create, search, max = 500)]
     purpose: String,
     #[entity(read_only, fact)]
     state: State,
-    /// The reason of a refusal.
     #[entity(read_only, max = 500)]
     reason: Option<String>,
-    /// The instant until which somebody answers.
     #[entity(read_only, due)]
     answer_by: Option<DateTimeUtc>,
     #[entity(created)]
@@ -198,6 +185,12 @@ impl Booking {
 
     /// Stores the answer to whoever has asked, and tells them.
     async fn answer(self, cx: &Context, state: State, reason: Option<String>) -> Result<Self> {
+        if self.state != State::Asked {
+            return Err(Error::conflict(format!(
+                "it is {} already",
+                self.state.name()
+            )));
+        }
         let answered = Self {
             state,
             reason,
@@ -258,12 +251,10 @@ impl Actions for Booking {
 }
 
 async fn approve(cx: &Context, booking: Booking, _: Arguments) -> Result<Booking> {
-    demand_asked(&booking)?;
     booking.answer(cx, State::Approved, None).await
 }
 
 async fn refuse(cx: &Context, booking: Booking, arguments: Arguments) -> Result<Booking> {
-    demand_asked(&booking)?;
     let reason = arguments.input.fields.get("reason").and_then(Value::as_str);
     let reason = reason.unwrap_or_default().trim();
     if reason.is_empty() || reason.chars().count() > 500 {
@@ -272,13 +263,6 @@ async fn refuse(cx: &Context, booking: Booking, arguments: Arguments) -> Result<
     }
     let reason = reason.to_owned();
     booking.answer(cx, State::Refused, Some(reason)).await
-}
-
-fn demand_asked(booking: &Booking) -> Result<()> {
-    match booking.state {
-        State::Asked => Ok(()),
-        state => Err(Error::conflict(format!("it is {} already", state.name()))),
-    }
 }
 
 /// A time at which something is not free.

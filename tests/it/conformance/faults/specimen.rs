@@ -64,7 +64,7 @@ pub(super) struct Specimen {
     #[entity(references = "specimen")]
     pub(super) parent: Option<String>,
     pub(super) weight: Option<i64>,
-    /// What only those read who may change any.
+    /// The text that only those read who may change any.
     #[entity(search, sight = RowPolicy::Holds("specimen.revise.any"))]
     pub(super) remark: Option<String>,
     pub(super) is_secret: bool,
